@@ -97,6 +97,14 @@ class EncoderFeature(Feature):
 
     on_top: ClassVar[str] = ""
 
+    def word_table(self, embed_tokens: nn.Embedding) -> nn.Embedding:
+        """The embeddings of the tokens, perhaps in another table.
+
+        Args:
+            embed_tokens: V×E.
+        """
+        return embed_tokens
+
     def embed(self, embedded: Tensor, source: Source) -> Tensor:
         """The vectors of the tokens, before they are scaled and get positions.
 
@@ -268,6 +276,16 @@ class TransformerHalf:
     def heads(self) -> int:
         """Attention heads of a layer."""
         return int(getattr(self.cfg, self.name).attention_heads)
+
+    @property
+    def shares_embeddings(self) -> bool:
+        """Whether the target's embeddings are the same."""
+        return bool(self.cfg.share_all_embeddings)
+
+    @property
+    def has_given_embeddings(self) -> bool:
+        """Whether embeddings come from a file."""
+        return bool(getattr(self.cfg, self.name).embed_path)
 
     @property
     def embed_dim(self) -> int:

@@ -39,6 +39,8 @@ class RNNEncoderHalf:
         dictionary: of the source.
         embed_dim: E.
         state_dim: C, units of a GRU in one direction.
+        shares_embeddings: the target's embeddings are the same.
+        has_given_embeddings: they come from a file.
         gru: one of :data:`syntax_nmt.backbone.rnn_encoder.ENCODER_GRUS`.
     """
 
@@ -46,6 +48,8 @@ class RNNEncoderHalf:
     embed_dim: int
     state_dim: int
     gru: str
+    shares_embeddings: bool = False
+    has_given_embeddings: bool = False
 
     @property
     def output_dim(self) -> int:

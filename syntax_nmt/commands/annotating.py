@@ -8,11 +8,13 @@ from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.commands.merge import merge_command
+from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.mismatch import SKIP, STOP
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preparation.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
 
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
@@ -84,6 +86,25 @@ def add_mismatch_options(parser: argparse.ArgumentParser) -> None:
         "characters: stop, or skip (those sentences get no annotation) (default: %(default)s)",
     )
     add_flags(parser, attach_roots="if a parse has several roots, attach the others to the first")
+
+
+def add_feature_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for features of words."""
+    add = parser.add_argument
+    add(
+        "--features",
+        metavar="COLUMN,…",
+        help="columns of the source's CoNLL-U to make readable for models, too: "
+        f"{', '.join(column.name for column in COLUMNS)} (default: none)",
+    )
+    add(
+        "--feature-threshold",
+        type=positive_int,
+        default=FEATURE_THRESHOLD,
+        metavar="N",
+        help="values that the training text has less often than N times are one value, <unk> "
+        "(default: %(default)s)",
+    )
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:

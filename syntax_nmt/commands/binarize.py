@@ -4,7 +4,7 @@ import argparse
 from functools import partial
 
 from syntax_nmt.arguments import positive_int
-from syntax_nmt.commands.annotating import add_mismatch_options
+from syntax_nmt.commands.annotating import add_feature_options, add_mismatch_options
 from syntax_nmt.data.data_bin_names import language_name
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.preparation.binarizing import binarize
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--workers", type=positive_int, default=1, metavar="N", help="processes (default: 1)")
     add_mismatch_options(parser)
+    add_feature_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from syntax_nmt import FOLDER
 from syntax_nmt.arguments import add_flags, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    add_feature_options,
     add_mismatch_options,
     add_model_options,
     add_worker_options,
@@ -19,6 +20,7 @@ from syntax_nmt.commands.annotating import (
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.data_bin_names import language_name
 from syntax_nmt.data.text import MODES
@@ -71,6 +73,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         "sequence tagger (chunker.pt), or by rules from constituency trees",
     )
     add_mismatch_options(parser)
+    add_feature_options(parser)
     parser.add_argument(
         "--target-stanza-dir",
         type=Path,
@@ -167,7 +170,14 @@ def _plan(args: argparse.Namespace) -> Plan:
     prefixes = (args.trainpref, args.validpref, args.testpref)
     splits = find_splits(*prefixes, source=source, target=target)
     _refuse_cut_text(args, splits)
+    columns = check_columns(args.features, "--features")
     annotators = _annotators(args)
+    trees = (find_annotation_file(split.prefix, source, HEADS) for split in splits)
+    if columns and HEADS not in annotators and not any(trees):
+        raise UserError(
+            f"--features {args.features}: there are no dependency trees to take them from: leave "
+            "--no-parse out, or give PREF.LANG.conllu"
+        )
     for kind, find in annotators.items():
         lang = source if kind.side == SOURCE else target
         if any(find_annotation_file(split.prefix, lang, kind) is None for split in splits):
@@ -188,6 +198,8 @@ def _plan(args: argparse.Namespace) -> Plan:
         vocabularies=vocabularies,
         on_mismatch=args.on_mismatch,
         attach_roots=args.attach_roots,
+        features=args.features,
+        feature_threshold=args.feature_threshold,
     )
     refuse_to_overwrite(plan, _models(args))
     return plan

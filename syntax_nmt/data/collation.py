@@ -40,6 +40,23 @@ def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: boo
     return torch.from_numpy(batch)
 
 
+def collate_labels(labels: RaggedArray, ids: np.ndarray, width: int, left_pad: bool) -> Tensor:
+    """The label id of each token: B×S int32; −1 at pads, at EOS, and without annotation.
+
+    Args:
+        labels: id per subword.
+        ids: the sentences of the batch in order, (B,).
+        width: S.
+        left_pad: whether the tokens are at the right edge.
+    """
+    at_edge = _at_right_edge if left_pad else _at_left_edge
+    batch, outside, _ = at_edge(labels, ids, width)
+    batch[outside] = NONE
+    if left_pad:
+        batch[:, -1] = NONE
+    return torch.from_numpy(batch)
+
+
 def collate_chunk_tags(
     chunks: RaggedArray, ids: np.ndarray, width: int, left_pad: bool, eos_tag: int
 ) -> Tensor:

@@ -172,6 +172,9 @@ class _BlockParser:
             upos=tuple(row[3] for row in self.rows),
             multiword=tuple(self.ranges),
             line=self.first_line,
+            lemmas=tuple(row[2] for row in self.rows),
+            xpos=tuple(row[4] for row in self.rows),
+            feats=tuple(row[5] for row in self.rows),
         )
 
     def _heads(self) -> tuple[int, ...]:
@@ -221,31 +224,41 @@ class _BlockParser:
         return head - 1
 
 
+def format_tree(words: Sequence[str], tree: DependencyTree) -> str:
+    """The CoNLL-U block of a tree, its closing blank line included.
+
+    Args:
+        words: FORM of each of its words; none may hold a tab or a line end.
+    """
+    columns = (tree.relations, tree.upos, tree.lemmas, tree.xpos, tree.feats)
+    return format_conllu(words, tree.heads, *columns)
+
+
 def format_conllu(
     words: Sequence[str],
     heads: Sequence[int],
     relations: Sequence[str] | None = None,
-    upos: Sequence[str] | None = None,
+    upos: Sequence[str] = (),
+    lemmas: Sequence[str] = (),
+    xpos: Sequence[str] = (),
+    feats: Sequence[str] = (),
 ) -> str:
-    """One CoNLL-U block, its closing blank line included.
+    """One CoNLL-U block, its closing blank line included; columns that are not given are `_`.
 
     Args:
         words: the words; none may hold a tab or a line end.
         heads: 0-based head of each word; the root's is its own index.
         relations: DEPREL of each word; `root` and `dep` by default.
-        upos: part of speech of each word; `_` by default.
     """
     if relations is None:
         relations = ["root" if head == word else "dep" for word, head in enumerate(heads)]
-    if upos is None:
-        upos = ["_"] * len(words)
-    lines = []
-    for index, (word, head) in enumerate(zip(words, heads)):
-        number = 0 if head == index else head + 1
-        lines.append(
-            f"{index + 1}\t{word}\t_\t{upos[index]}\t_\t_\t{number}\t{relations[index]}\t_\t_"
-        )
-    return "\n".join(lines) + "\n\n"
+    empty = ("_",) * len(words)
+    numbers = [0 if head == word else head + 1 for word, head in enumerate(heads)]
+    columns = (
+        *(range(1, len(words) + 1), words, lemmas or empty, upos or empty, xpos or empty),
+        *(feats or empty, numbers, relations, empty, empty),
+    )
+    return "".join("\t".join(map(str, row)) + "\n" for row in zip(*columns)) + "\n"
 
 
 def format_no_parse(words: Sequence[str]) -> str:

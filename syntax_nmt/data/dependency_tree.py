@@ -32,6 +32,9 @@ class DependencyTree:
         heads: 0-based index of each word's head; the root's head is its own index.
         relations: DEPREL of each word (`_` if the file has none).
         upos: universal part of speech of each word (`_` where the file has none).
+        lemmas: LEMMA of each word; empty = not known, as of the next two.
+        xpos: language-specific part of speech of each word.
+        feats: morphology of each word, all in one text.
         multiword: surface tokens that stand for several words, in order.
         line: 1-based number of the sentence's first line in its file, for messages.
     """
@@ -42,6 +45,9 @@ class DependencyTree:
     upos: tuple[str, ...]
     multiword: tuple[MultiwordRange, ...] = ()
     line: int = 0
+    lemmas: tuple[str, ...] = ()
+    xpos: tuple[str, ...] = ()
+    feats: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.words)
@@ -82,21 +88,30 @@ class DependencyTree:
         """
         ranks = self._ranks()
         groups = words_of_tokens(home, len(tokens))
-        heads, relations, upos = [], [], []
+        heads = []
+        kept: list[int | None] = []  # the word that each token stands for
         goes_on = home[0]  # a token before the first word can only depend on a later one
         for token, group in enumerate(groups):
-            if group:
-                word = min(group, key=ranks.__getitem__)
+            word = min(group, key=ranks.__getitem__) if group else None
+            if word is not None:
                 goes_on = token
-                heads.append(home[self.heads[word]])
-                relations.append(self.relations[word])
-                upos.append(self.upos[word])
-            else:
-                heads.append(goes_on)
-                relations.append(CONTINUATION)
-                upos.append("X")
+            heads.append(goes_on if word is None else home[self.heads[word]])
+            kept.append(word)
+
+        def of_kept(values: Sequence[str], continued: str) -> tuple[str, ...]:
+            if not values:
+                return ()
+            return tuple(continued if word is None else values[word] for word in kept)
+
         return DependencyTree(
-            tuple(tokens), tuple(heads), tuple(relations), tuple(upos), line=self.line
+            tuple(tokens),
+            tuple(heads),
+            of_kept(self.relations, CONTINUATION),
+            of_kept(self.upos, "X"),
+            line=self.line,
+            lemmas=of_kept(self.lemmas, "_"),
+            xpos=of_kept(self.xpos, "_"),
+            feats=of_kept(self.feats, "_"),
         )
 
     def _ranks(self) -> list[int]:

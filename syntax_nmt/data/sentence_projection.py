@@ -161,7 +161,7 @@ class Projector:
         if carried is None:
             return None
         found = carried.annotation
-        unknown = set(self.kind.labels(found)) - self.label_ids.keys()
+        unknown = self.kind.unseen(found, self.label_ids)
         if unknown:
             unseen.update(unknown)
             return None

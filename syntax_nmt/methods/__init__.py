@@ -11,6 +11,7 @@ from syntax_nmt.methods import (
     bi_scale,
     dependency_heads,
     latent_phrases,
+    linguistic_features,
     parent_scaled,
     phrases,
     position_bias,
@@ -20,6 +21,7 @@ from syntax_nmt.methods.method import Method, Part
 
 # From what acts lowest in a model to what stands on top. Options are listed the other way round.
 METHODS: tuple[Method, ...] = (
+    linguistic_features.METHOD,
     position_bias.METHOD,
     parent_scaled.METHOD,
     bi_scale.METHOD,

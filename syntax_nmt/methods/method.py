@@ -55,8 +55,10 @@ class TrainingLine:
         reads: annotation that it needs in translation, too: typed text needs a parser.
         variant: tells lines of one architecture apart; empty = the usual line.
         family: of the model.
+        shares_embeddings: source and target may share them.
         warmups: how many times as long as usual the warm-up is.
         in_small: options with which a small model shows all parts of the method.
+        narrow: options of models whose embeddings are 16 wide.
         silent: options that silence its randomness in training, beside those of dropout.
         scores_jointly: a search also scores what the decoder chooses beside words.
         batch_norm: its batch norms see the batches of all workers as one.
@@ -71,8 +73,10 @@ class TrainingLine:
     reads: tuple[AnnotationKind, ...] = ()
     variant: str = ""
     family: str = TRANSFORMER
+    shares_embeddings: bool = True
     warmups: int = 1
     in_small: tuple[str, ...] = ()
+    narrow: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     scores_jointly: bool = False
     batch_norm: bool = False

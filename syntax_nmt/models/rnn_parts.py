@@ -121,9 +121,16 @@ def build_encoder(
     """
     options, sizes = rnn_options(given)
     half = RNNEncoderHalf(
-        dictionary, options.encoder_embed_dim, sizes.encoder_state, str(options.encoder_gru)
+        dictionary,
+        options.encoder_embed_dim,
+        sizes.encoder_state,
+        str(options.encoder_gru),
+        options.share_all_embeddings,
+        options.encoder_embed_path is not None,
     )
     features = features_of(RNN_ENCODER, given, half)
+    for feature in features:
+        embed_tokens = feature.word_table(embed_tokens)
     if options.encoder_freeze_embed:
         embed_tokens.weight.requires_grad = False
     network = the_only(

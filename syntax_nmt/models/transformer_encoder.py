@@ -60,6 +60,7 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
         self._layer_numbers = count()
         for feature in features:
             feature.build_first()
+            embed_tokens = feature.word_table(embed_tokens)
         super().__init__(half.cfg, half.dictionary, embed_tokens)
         self.register_features(features)
         for layer in self.layers.children():  # itself, layer drop would leave some out

@@ -44,6 +44,9 @@ class DependencyParser(StanzaAnalyser[DependencyTree]):
             heads=tuple(i if word.head == 0 else word.head - 1 for i, word in enumerate(found)),
             relations=tuple(word.deprel or "dep" for word in found),
             upos=tuple(word.upos or "X" for word in found),
+            lemmas=tuple(word.lemma or "_" for word in found),
+            xpos=tuple(word.xpos or "_" for word in found),
+            feats=tuple(word.feats or "_" for word in found),
             multiword=tuple(_ranges(sentence.tokens)),
         )
         return tree.collapse(len(words)) if tree.multiword else tree

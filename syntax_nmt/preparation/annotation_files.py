@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
 from syntax_nmt.data.mismatch import AnnotationFit, annotation_entries, in_step, refuse_shift
@@ -30,7 +30,7 @@ def find_annotation_file(raw_prefix: str, lang: str, kind: AnnotationKind) -> Pa
 def unused_annotation(splits: Iterable[Split], source: str, target: str) -> Iterator[str]:
     """Warnings of annotation next to raw text whose name is wrong."""
     for split in splits:
-        for kind in KINDS:
+        for kind in TEXT_KINDS:
             lang, other = (source, target) if kind.side == SOURCE else (target, source)
             nameless = find_text(f"{split.prefix}.{kind.ending}")
             if nameless is not None:

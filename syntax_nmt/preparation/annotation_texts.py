@@ -4,7 +4,7 @@ from collections.abc import Callable, Container
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
@@ -46,7 +46,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in KINDS:
+        for kind in TEXT_KINDS:
             path = plan.annotation_text(split.name, kind)
             if self._taken_along(split, kind):
                 found.append(path)
@@ -62,7 +62,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in KINDS:
+        for kind in TEXT_KINDS:
             path = plan.annotation_text(split.name, kind)
             if path in given:
                 found.append(path)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairseq.data import indexed_dataset
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import find_text
 from syntax_nmt.errors import UserError
@@ -53,6 +53,7 @@ def find_text_files(
     lang: str,
     pair: tuple[str, str],
     words: str | Path | None,
+    kinds: Sequence[AnnotationKind] = TEXT_KINDS,
 ) -> BinarisedText:
     """The files of one language of a split.
 
@@ -63,6 +64,7 @@ def find_text_files(
         lang: one of the pair.
         pair: source and target language.
         words: folder of the tokenised text and the annotation files; the prefix's own by default.
+        kinds: to look for.
 
     Raises:
         UserError: there is no such text, or fairseq has not binarised it.
@@ -71,7 +73,7 @@ def find_text_files(
     folder = pieces.parent if words is None else Path(words)
     base = folder / pieces.name
     tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
-    found = {kind: find_text(f"{base}.{kind.ending}") for kind in KINDS}
+    found = {kind: find_text(f"{base}.{kind.ending}") for kind in kinds}
     annotation = {kind: path for kind, path in found.items() if path is not None}
     if not pieces.is_file() and (annotation or lang == pair[1]):
         _refuse_prefix(prefix, pair, annotation)
@@ -114,6 +116,6 @@ def report_missing(text: BinarisedText, side: str, report: Callable[[str], None]
         side: `source` or `target`.
         report: called with each line.
     """
-    for kind in KINDS:
+    for kind in TEXT_KINDS:
         if kind.side == side and kind not in text.annotation:
             report(f"{text.split} {text.lang}: no {text.annotation_path(kind)}, so no {kind.name}")

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from fairseq.data import indexed_dataset
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.data_bin import load_dictionary
@@ -37,6 +38,7 @@ from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_file
 from syntax_nmt.preparation.splits import split_prefixes
 from syntax_nmt.progress import Progress
 
+FEATURE_THRESHOLD = 2
 _STAGING = ".binarize-"  # prefix of the folder of incomplete files
 
 
@@ -54,6 +56,8 @@ def binarize(
     workers: int = 1,
     on_mismatch: str = STOP,
     attach_roots: bool = False,
+    features: str | None = None,
+    feature_threshold: int = FEATURE_THRESHOLD,
     report: Callable[[str], None] = print,
 ) -> dict[str, AnnotationFile]:
     """Binarises every annotation file there is; needs fairseq-preprocess to have run.
@@ -73,6 +77,8 @@ def binarize(
         only: the annotation files to take; by default all that are found.
         on_mismatch: `stop` or `skip` if the words of annotation and text differ.
         attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
+        features: columns of the source's CoNLL-U to binarise, too, with commas between.
+        feature_threshold: values of them that the training text has less often are `<unk>`.
         report: called with each line of the report.
 
     Returns:
@@ -82,23 +88,32 @@ def binarize(
         UserError: nothing was found, files do not match, or another process writes there.
     """
     destdir = Path(destdir)
+    columns = check_columns(features, "--features")
     splits = split_prefixes(trainpref, validpref, testpref)
     texts = [
-        find_text_files(destdir, split, prefix, lang, (source_lang, target_lang), words)
+        find_text_files(
+            destdir, split, prefix, lang, (source_lang, target_lang), words,
+            TEXT_KINDS if lang == target_lang else (*TEXT_KINDS, *columns),
+        )
         for split, prefix in splits
         for lang in (source_lang, target_lang)
-    ]
+    ]  # fmt: skip
     for text in texts if only is None else ():
         report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
     if only is not None:
         texts = [text.taking(only) for text in texts]
     if not any(text.annotation for text in texts):
         raise UserError(
-            f"no side file found: expected {' or '.join('.' + kind.ending for kind in KINDS)} "
-            f"files such as {texts[0].annotation_path(KINDS[0])}: make them, or name their folder "
-            f"with --words"
+            f"no side file found: expected {' or '.join('.' + kind.ending for kind in TEXT_KINDS)} "
+            f"files such as {texts[0].annotation_path(TEXT_KINDS[0])}: make them, or name their "
+            "folder with --words"
         )
-    choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots)
+    choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots, feature_threshold)
+    if columns and not any(columns[0] in text.annotation for text in texts):
+        raise UserError(
+            f"--features {features}: there are no dependency trees of {source_lang}, which have "
+            "them: parse the text, or give .conllu files"
+        )
     busy = f"another process binarises into {destdir}: wait for it"
     with folder_lock(destdir, busy):
         for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed
@@ -113,6 +128,7 @@ class _Choices(NamedTuple):
     workers: int
     skip_mismatched: bool
     attach_roots: bool
+    feature_threshold: int
 
 
 def _write_all(
@@ -124,7 +140,10 @@ def _write_all(
     """Writes into a temporary folder, then moves all files, the manifest last."""
     staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     try:
-        labels = {kind: _labels(kind, texts, destdir, staging) for kind in KINDS}
+        labels = {
+            kind: _labels(kind, texts, destdir, staging, choices.feature_threshold)
+            for kind in KINDS
+        }
         written = {}
         with ordered_map(choices.workers) as mapped:
             for text in texts:
@@ -156,7 +175,11 @@ def _projectors(
 
 
 def _labels(
-    kind: AnnotationKind, texts: Sequence[BinarisedText], destdir: Path, staging: Path
+    kind: AnnotationKind,
+    texts: Sequence[BinarisedText],
+    destdir: Path,
+    staging: Path,
+    threshold: int,
 ) -> tuple[str, ...]:
     """The labels of the training text, sorted and written to a file; or those of the file."""
     annotated = [text for text in texts if kind in text.annotation]
@@ -164,7 +187,7 @@ def _labels(
         return ()
     training = [text.annotation[kind] for text in annotated if text.split.startswith("train")]
     if training:
-        labels = sorted(_labels_in(kind, training) or {kind.no_label})
+        labels = kind.listed(_labels_in(kind, training), threshold)
         (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
         return tuple(labels)
     if not (destdir / kind.labels_file).is_file():
@@ -176,10 +199,10 @@ def _labels(
     return read_labels(destdir, kind)
 
 
-def _labels_in(kind: AnnotationKind, files: Sequence[Path]) -> set[str]:
+def _labels_in(kind: AnnotationKind, files: Sequence[Path]) -> Counter[str]:
     entries = (entry for file in files for entry in annotation_entries(file, kind))
     parsed = (kind.parse(entry, place) for place, entry in entries)
-    return {label for found in parsed if found is not None for label in kind.labels(found)}
+    return Counter(label for found in parsed if found is not None for label in kind.labels(found))
 
 
 def _check_recorded_labels(destdir: Path, labels_file: str) -> None:

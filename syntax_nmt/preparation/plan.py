@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.mismatch import STOP
@@ -16,6 +16,7 @@ from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation_files import find_annotation_file
+from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
@@ -39,6 +40,8 @@ class Plan:
         resources: the workers.
         on_mismatch: `stop` or `skip` if given annotation has other words.
         attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
+        features: columns of the source's CoNLL-U to binarise, too, with commas between.
+        feature_threshold: values of them that training has less often are `<unk>`.
     """
 
     source: str
@@ -54,6 +57,8 @@ class Plan:
     vocabularies: Mapping[str, int] = field(default_factory=dict)
     on_mismatch: str = STOP
     attach_roots: bool = False
+    features: str | None = None
+    feature_threshold: int = FEATURE_THRESHOLD
 
     @property
     def cut_languages(self) -> list[str]:
@@ -108,7 +113,7 @@ class Plan:
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]
-            found += [self.annotation_text(split.name, kind) for kind in KINDS]
+            found += [self.annotation_text(split.name, kind) for kind in TEXT_KINDS]
         return found
 
     def language(self, kind: AnnotationKind) -> str:
@@ -186,7 +191,7 @@ def _texts(plan: Plan) -> Iterator[Path]:
     """The raw text and its annotation."""
     for split in plan.splits:
         yield from (split.source, split.target)
-        for kind in KINDS:
+        for kind in TEXT_KINDS:
             file = find_annotation_file(split.prefix, plan.language(kind), kind)
             if file is not None:
                 yield file

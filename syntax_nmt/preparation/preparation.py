@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
+from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
@@ -195,7 +195,8 @@ class Preparation:
 
     def _parser_config(self) -> None:
         """Writes the parser configuration for new text, if this text was parsed."""
-        parsers = [self.plan.annotators[kind]() for kind in PARSED_KINDS if self.parsed(kind)]
+        made = [kind for kind in TEXT_KINDS if kind.parsed_by is not None and self.parsed(kind)]
+        parsers = [self.plan.annotators[kind]() for kind in made]
         if parsers:
             # Not the device of this run: the user may have written another one.
             ParserConfig.of(
@@ -229,6 +230,8 @@ class Preparation:
                 workers=plan.workers,
                 on_mismatch=plan.on_mismatch,
                 attach_roots=plan.attach_roots,
+                features=plan.features,
+                feature_threshold=plan.feature_threshold,
                 report=lambda line: self.note(f"  {line}"),
                 **plan.piece_prefixes,
             )
@@ -242,6 +245,8 @@ class Preparation:
         ]
         made_from = {path.name: self.steps.checksum(path) for path in annotation}
         made_from["text"] = ",".join(map(self.steps.checksum, texts))
+        if plan.features is not None:
+            made_from["features"] = f"{plan.features} {plan.feature_threshold}"
         self.steps.run("binarize", made_from, make, lambda: _side_information(plan.data_bin))
 
 
@@ -288,7 +293,7 @@ def _row(done: Preparation, name: str) -> tuple[str, ...]:
 def _annotated_shares(done: Preparation, name: str) -> str:
     """The source of each kind of annotation, and the number of lines that have it."""
     shares = []
-    for kind in KINDS:
+    for kind in TEXT_KINDS:
         report = done.steps.reports.get(f"words/{name}.{kind.ending}")
         if report is None:
             continue

@@ -9,8 +9,10 @@ from fairseq.data import ConcatDataset, Dictionary, LanguagePairDataset
 from fairseq.data.data_utils import infer_language_pair
 from fairseq.tasks.translation import TranslationConfig
 
+from syntax_nmt.arguments import flag
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
 from syntax_nmt.data.data_bin import check_texts, no_data_bin, split_prefixes
@@ -86,6 +88,9 @@ class AnnotatedSplits:
         cfg: the options of the task.
         vocabularies: of source and target.
 
+    Raises:
+        UserError: an unknown column.
+
     Attributes:
         kinds: the loaded kinds of annotation.
         labels: of the kinds that have labels, if their files are open.
@@ -94,7 +99,8 @@ class AnnotatedSplits:
     def __init__(self, cfg: Any, vocabularies: tuple[Dictionary, Dictionary]) -> None:
         self._cfg = cfg
         self._vocabularies = vocabularies
-        self.kinds = [kind for kind in KINDS if getattr(cfg, kind.option)]
+        check_columns(cfg.load_features, "--load-features")
+        self.kinds = [kind for kind in KINDS if kind.is_loaded(cfg)]
         self.labels: dict[AnnotationKind, tuple[str, ...]] = {}
 
     def check(self, split: str, epoch: int, combine: bool) -> list[Path]:
@@ -166,11 +172,12 @@ class AnnotatedSplits:
             "--truncate-source": self._cfg.truncate_source,
             "--num-batch-buckets": self._cfg.num_batch_buckets > 0,
         }
+        loading = dict.fromkeys(flag(kind.option) for kind in KINDS)
         for name, used in refused.items():
             if used:
                 raise UserError(
-                    f"{name} cannot be combined with side information "
-                    f"({', '.join(kind.flag for kind in KINDS)}): leave one of them out"
+                    f"{name} cannot be combined with side information ({', '.join(loading)}): "
+                    "leave one of them out"
                 )
 
 

@@ -19,8 +19,8 @@ from syntax_nmt.task.typed_input import PiecesOfBatch
 
 logger = logging.getLogger(__name__)
 
-# Makes the tensor of a batch from its source tokens, B×S, and the text of typed sentences.
-Parser = Callable[[Tensor, Optional[PiecesOfBatch]], Tensor]
+# Makes the tensor of a batch from its source tokens, B×S, the text of typed sentences, and labels.
+Parser = Callable[[Tensor, Optional[PiecesOfBatch], tuple[str, ...]], Tensor]
 
 
 def declared(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
@@ -105,7 +105,8 @@ class AnnotationInputs:
         self._warn_of_unread(models)
         for kind, parse in self._parsers.items():
             if kind in declared(models) and kind.key not in sample:
-                sample = {**sample, kind.key: parse(sample["net_input"]["src_tokens"], typed)}
+                tokens, labels = sample["net_input"]["src_tokens"], _labels_of(kind, models)
+                sample = {**sample, kind.key: parse(tokens, typed, labels)}
         known = [kind for kind in KINDS if scores or kind.side == SOURCE]
         return self._given(models, sample, known)
 
@@ -151,3 +152,19 @@ class AnnotationInputs:
                 what = " or ".join(kind.description for kind in kinds)
                 logger.warning(f"{option}: has no effect, as nothing reads the {what}")
         self._asked_for = []
+
+
+def _labels_of(kind: AnnotationKind, models: Sequence[nn.Module]) -> tuple[str, ...]:
+    """The labels that the models were built for.
+
+    Raises:
+        UserError: they are not the same for all.
+    """
+    found = [getattr(model, "annotation_labels", {}).get(kind) for model in models]
+    known = dict.fromkeys(labels for labels in found if labels is not None)
+    if len(known) > 1:
+        raise UserError(
+            f"the models of the ensemble know different {kind.label}s of the {kind.description}: "
+            "give models of one data folder"
+        )
+    return next(iter(known), ())

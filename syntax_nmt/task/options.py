@@ -10,7 +10,7 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
 from syntax_nmt.arguments import option
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import COLUMNS, TEXT_KINDS
 
 
 @dataclass
@@ -40,10 +40,10 @@ class ProgramOptions(TranslationConfig):
     update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
 
-# An option a kind: load_dependencies, load_phrases, load_chunks.
+# An option a kind with text files of its own: load_dependencies, load_phrases, load_chunks.
 _LoadingOptions: Any = make_dataclass(
     "LoadingOptions",
-    [(kind.option, bool, option(False, kind.help)) for kind in KINDS],
+    [(kind.option, bool, option(False, kind.help)) for kind in TEXT_KINDS],
     bases=(ProgramOptions,),
 )
 
@@ -52,12 +52,13 @@ _LoadingOptions: Any = make_dataclass(
 class SyntaxTranslationConfig(_LoadingOptions):
     """fairseq's options of the translation task, which annotation to load, and a parser."""
 
+    load_features: Optional[str] = option(None, COLUMNS[0].help)
     parser_config: Optional[str] = option(
         None,
-        "parse the source during translation, for models that read dependencies or phrases, in "
-        "place of --load-dependencies or --load-phrases: the file parser.json that `syntax-nmt "
-        "prepare` wrote, or another JSON file of lang, subwords, stanza_dir or model files, "
-        "device, max_words, batch_size",
+        "parse the source during translation, for models that read dependencies, features or "
+        "phrases, in place of --load-dependencies, --load-features or --load-phrases: the file "
+        "parser.json that `syntax-nmt prepare` wrote, or another JSON file of lang, subwords, "
+        "stanza_dir or model files, device, max_words, batch_size",
     )
     # of a program that loads models, which are checked first
     path: Optional[str] = II("common_eval.path")

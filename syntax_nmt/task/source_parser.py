@@ -54,6 +54,7 @@ class SourceParser:
         self._warned: set[str] = set()
         # Rows in the form of the kind; the most recently used is last.
         self._remembered: dict[tuple[AnnotationKind, Pieces], np.ndarray] = {}
+        self._label_ids: dict[AnnotationKind, tuple[tuple[str, ...], dict[str, int]]] = {}
         self._models: dict[AnnotationKind, StanzaModels] = {}
         self._check_scheme()
 
@@ -84,7 +85,11 @@ class SourceParser:
                     self._models[kind] = self.config.models(kind.parsed_by)
 
     def parse(
-        self, kind: AnnotationKind, src_tokens: Tensor, typed: PiecesOfBatch | None = None
+        self,
+        kind: AnnotationKind,
+        src_tokens: Tensor,
+        typed: PiecesOfBatch | None = None,
+        labels: tuple[str, ...] = (),
     ) -> Tensor:
         """The collated tensor of a batch, on the device of the tokens.
 
@@ -96,12 +101,14 @@ class SourceParser:
             kind: one that can be parsed.
             src_tokens: B×S, padded on one side, EOS last.
             typed: gives the pieces of the batch, such as those of typed sentences.
+            labels: of the kind, in the order of their ids.
 
         Raises:
             UserError: models are missing or do not load, or Stanza fails on one sentence after
                 another.
         """
         self.find([kind])
+        self._number(kind, labels)
         pad = self._dictionary.pad()
         rows = unpadded(src_tokens, pad)
         given = [None] * len(rows) if typed is None else typed(rows)
@@ -117,6 +124,15 @@ class SourceParser:
         text = BatchedText(np.arange(len(rows)), sizes, src_tokens.size(1), left_pad)
         batch = kind.collate(RaggedArray.from_rows(self._rows(kind, sentences)), text, 0)
         return batch.to(src_tokens.device)
+
+    def _number(self, kind: AnnotationKind, labels: tuple[str, ...]) -> None:
+        """Numbers the labels from 1; rows with other numbers are forgotten."""
+        if kind in self._label_ids and self._label_ids[kind][0] == labels:
+            return
+        ids = {label: number for number, label in enumerate(labels, start=1)}
+        self._label_ids[kind] = labels, ids
+        for known in [known for known in self._remembered if known[0] == kind]:
+            del self._remembered[known]
 
     def _spelled(self, tokens: Sequence[int]) -> Pieces:
         unknown = self._dictionary.unk()
@@ -152,7 +168,7 @@ class SourceParser:
             annotation = None if found is None else kind.of_analysis(found)
             counts = cut[pieces][1]
             if annotation is not None and len(annotation) == len(counts):
-                rows[pieces] = kind.row(annotation, counts, {})
+                rows[pieces] = kind.row(annotation, counts, self._label_ids[kind][1])
         return rows
 
     def _analyses(self, kind: AnnotationKind, sentences: Sequence[Sequence[str]]) -> Sequence[Any]:

@@ -7,11 +7,14 @@ binarised, inspected, loaded and passed to the models that declare it.
 """
 
 from syntax_nmt.data.annotation.chunks import CHUNKS
+from syntax_nmt.data.annotation.columns import COLUMNS
 from syntax_nmt.data.annotation.heads import HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation.phrases import PHRASES
 
-KINDS: tuple[AnnotationKind, ...] = (HEADS, PHRASES, CHUNKS)
+# Those with text files of their own.
+TEXT_KINDS: tuple[AnnotationKind, ...] = (HEADS, PHRASES, CHUNKS)
+KINDS: tuple[AnnotationKind, ...] = (*TEXT_KINDS, *COLUMNS)
 
 # Kinds that a parser can also supply during translation.
 PARSED_KINDS: tuple[AnnotationKind, ...] = tuple(

@@ -18,8 +18,8 @@ from syntax_nmt.data.collation import collate_heads
 from syntax_nmt.data.conllu import (
     attach_roots,
     conllu_blocks,
-    format_conllu,
     format_no_parse,
+    format_tree,
     parse_block,
 )
 from syntax_nmt.data.dependency_tree import DependencyTree
@@ -30,18 +30,12 @@ from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
 
 
-class Heads(AnnotationKind):
-    """Head index per subword, the root's being its own; out of CoNLL-U."""
+class OfDependencyTrees(AnnotationKind):
+    """A kind that is read from dependency trees of the source, CoNLL-U."""
 
-    name = "heads"
     ending = "conllu"
     side = SOURCE
-    keys = ("heads",)
-    description = "dependency trees of the source"
     empty_entry = "a block with '# parse = none'"
-    option = "load_dependencies"
-    help = "load the head indices of the source (supervised attention heads)"
-    title = "dependencies (heads), over words"
     parsed_by = "dependencies"
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
@@ -69,7 +63,7 @@ class Heads(AnnotationKind):
         """A block of CoNLL-U."""
         if annotation is None:
             return format_no_parse(words)
-        return format_conllu(words, annotation.heads, annotation.relations, annotation.upos)
+        return format_tree(words, annotation)
 
     def entry_text(self, entry: Sequence[str]) -> str:
         """The lines of a block and a blank one."""
@@ -78,6 +72,17 @@ class Heads(AnnotationKind):
     def attach_roots(self, entry: Sequence[str]) -> list[str]:
         """See :func:`~syntax_nmt.data.conllu.attach_roots`."""
         return attach_roots(entry)
+
+
+class Heads(OfDependencyTrees):
+    """Head index per subword, the root's being its own."""
+
+    name = "heads"
+    keys = ("heads",)
+    description = "dependency trees of the source"
+    option = "load_dependencies"
+    help = "load the head indices of the source (supervised attention heads)"
+    title = "dependencies (heads), over words"
 
     def row(
         self, annotation: DependencyTree, counts: Sequence[int], label_ids: Mapping[str, int]

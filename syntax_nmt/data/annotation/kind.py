@@ -1,10 +1,11 @@
 """The interface of a kind of annotation."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -94,26 +95,28 @@ class AnnotationKind(ABC):
         parsed_by: the task of `parsing.models` whose analyses :meth:`of_analysis` takes; None = no
             parser annotates text during translation.
         has_words: whether an entry of a text file contains the words.
+        text_kind: the kind whose text files it is read from, if not its own.
         labels_file: the file in the data folder that lists the labels; None = it has no labels.
         label: the name of a label in messages.
         no_label: the label to list if the training text has none.
         empty_entry: of a sentence without annotation, for messages.
     """
 
-    name: ClassVar[str]
-    ending: ClassVar[str]
-    side: ClassVar[str]
-    keys: ClassVar[tuple[str, ...]]
-    description: ClassVar[str]
-    option: ClassVar[str]
-    help: ClassVar[str]
-    title: ClassVar[str]
-    parsed_by: ClassVar[str | None] = None
-    has_words: ClassVar[bool] = True
-    labels_file: ClassVar[str | None] = None
-    label: ClassVar[str] = "label"
-    no_label: ClassVar[str] = "_"
-    empty_entry: ClassVar[str]
+    name: str
+    ending: str
+    side: str
+    keys: tuple[str, ...]
+    description: str
+    option: str
+    help: str
+    title: str
+    parsed_by: str | None = None
+    has_words: bool = True
+    text_kind: "AnnotationKind | None" = None
+    labels_file: str | None = None
+    label: str = "label"
+    no_label: str = "_"
+    empty_entry: str
 
     def __eq__(self, other: object) -> bool:
         """Unpickling in a worker process returns the same object."""
@@ -134,6 +137,10 @@ class AnnotationKind(ABC):
     def flag(self) -> str:
         """The option as it is typed."""
         return flag(self.option)
+
+    def is_loaded(self, options: Any) -> bool:
+        """Whether the options of a task load it."""
+        return bool(getattr(options, self.option))
 
     def of(self, annotation: Mapping[str, Tensor]) -> Tensor:
         """Its tensor among the inputs of a model that requires it.
@@ -224,6 +231,22 @@ class AnnotationKind(ABC):
     def labels(self, annotation: Any) -> Iterable[str]:
         """The labels in an annotation, for a kind that has :attr:`labels_file`."""
         return ()
+
+    def listed(self, counts: Counter[str], threshold: int) -> list[str]:
+        """The labels of a training text, in the order of their ids.
+
+        Args:
+            counts: of the labels in it.
+            threshold: of a kind that has rare labels in common, how often others occur at least.
+
+        Raises:
+            UserError: no annotation has a label, and the kind needs some.
+        """
+        return sorted(counts) or [self.no_label]
+
+    def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
+        """Labels without an id, with which a sentence counts as not annotated."""
+        return set(self.labels(annotation)) - label_ids.keys()
 
     def of_analysis(self, analysis: Any) -> Any:
         """The annotation in a parser's analysis of a sentence; None if it has none.

@@ -9,7 +9,7 @@ import torch
 
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunks import Chunk, iob2_tags
-from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.data.conllu import format_no_parse, format_tree
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.parsing.models import StanzaModels
@@ -28,7 +28,7 @@ class _Entries(NamedTuple):
 
 
 def _dependencies(words: Sequence[str], tree: DependencyTree) -> str:
-    return format_conllu(words, tree.heads, relations=tree.relations, upos=tree.upos)
+    return format_tree(words, tree)
 
 
 def _constituents(words: Sequence[str], tree: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.conllu import format_no_parse, format_tree, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.dependencies.reference import over_same_words, read_reference
@@ -85,7 +85,7 @@ class ParsedSentence:
         """The sentence's CoNLL-U block."""
         if self.tree is None:
             return format_no_parse(self.words)
-        return format_conllu(self.words, self.tree.heads, self.tree.relations, self.tree.upos)
+        return format_tree(self.words, self.tree)
 
 
 @dataclass

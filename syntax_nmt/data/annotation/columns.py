@@ -1,0 +1,157 @@
+"""Features of the source's words: a column of CoNLL-U each, beside the trees."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from syntax_nmt.data.annotation.heads import HEADS, OfDependencyTrees
+from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
+from syntax_nmt.data.collation import collate_labels
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.text_columns import labelled
+from syntax_nmt.errors import UserError
+
+UNKNOWN = "<unk>"
+EMPTY = "_"
+
+
+class Column(OfDependencyTrees):
+    """The value that each subword's word has in one column of CoNLL-U, as the id of a label.
+
+    Rare values are one label, `<unk>`, as are those that the training text does not have. A value
+    with spaces, as a lemma may be, has underscores in their place.
+
+    Args:
+        name: of the column, in lower case.
+        values: of an attribute of :class:`DependencyTree`, one a word.
+        description: a noun phrase for messages.
+    """
+
+    option = "load_features"
+    help = (
+        "load features of the source's words, columns of its CoNLL-U that were prepared with "
+        "`--features`: upos, xpos, deprel, feats or lemma, several with commas"
+    )
+    label = "value"
+    text_kind = HEADS
+
+    def __init__(self, name: str, values: str, description: str) -> None:
+        self.name = name
+        self.keys = (f"feature_{name}",)
+        self.description = description
+        self.labels_file = f"dict.{name}.txt"
+        self.title = f"{name}, in words"
+        self._values = values
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.name == getattr(other, "name", None)
+
+    __hash__ = OfDependencyTrees.__hash__
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return f"--load-features {self.name}"
+
+    def is_loaded(self, options: Any) -> bool:
+        """Whether the options load it."""
+        return self.name in named_columns(options.load_features)
+
+    def values(self, tree: DependencyTree) -> tuple[str, ...]:
+        """The values of its words; `_` = none."""
+        values: tuple[str, ...] = getattr(tree, self._values) or (EMPTY,) * len(tree)
+        return tuple("_".join(value.split()) or EMPTY for value in values)
+
+    def labels(self, annotation: DependencyTree) -> Iterable[str]:
+        """The values."""
+        return self.values(annotation)
+
+    def listed(self, counts: Counter[str], threshold: int) -> list[str]:
+        """The labels of a training text: `<unk>`, then the values in order.
+
+        Args:
+            counts: of the values.
+            threshold: values that are rarer have no label.
+
+        Raises:
+            UserError: the column is empty, or all its values are rarer.
+        """
+        if not counts.keys() - {EMPTY}:
+            raise UserError(
+                f"no word of the training text has a value in column {self.name.upper()}: leave "
+                f"{self.name} out of --features, or annotate the text with a parser that gives it"
+            )
+        frequent = {value for value, count in counts.items() if count >= threshold}
+        if not frequent - {EMPTY}:
+            raise UserError(
+                f"--feature-threshold {threshold}: every value of {self.name.upper()} is rarer "
+                f"(the most frequent has {max(counts.values())}): give a lower one"
+            )
+        return [UNKNOWN, *sorted(frequent - {UNKNOWN, EMPTY}), EMPTY]
+
+    def unseen(self, annotation: DependencyTree, label_ids: Mapping[str, int]) -> set[str]:
+        """None: they are `<unk>`."""
+        return set()
+
+    def row(
+        self, annotation: DependencyTree, counts: Sequence[int], label_ids: Mapping[str, int]
+    ) -> np.ndarray:
+        """The id of each word, repeated for its subwords."""
+        unknown = label_ids[UNKNOWN]
+        ids = [label_ids.get(value, unknown) for value in self.values(annotation)]
+        return np.repeat(np.asarray(ids, dtype=np.int32), np.asarray(counts))
+
+    def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
+        """The id of a label."""
+        return 1, np.asarray(labels)
+
+    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
+        """Any label for each subword."""
+        return random.integers(1, labels + 1, size=size, dtype=np.int32)
+
+    def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
+        """B×S: the id of each token's label, from 1; −1 at pads, at EOS and without a parse."""
+        return collate_labels(rows, text.ids, text.width, text.left_pad)
+
+    def show(
+        self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]
+    ) -> list[str]:
+        """The label of each word."""
+        starts = np.cumsum([0, *sentence.counts])[:-1]
+        named = [labels[i - 1] if 0 < i <= len(labels) else f"?{i}" for i in row[starts].tolist()]
+        return labelled(self.name, named)
+
+
+UPOS = Column("upos", "upos", "parts of speech of the source's words")
+XPOS = Column("xpos", "xpos", "language-specific parts of speech of the source's words")
+DEPREL = Column("deprel", "relations", "dependency relations of the source's words")
+FEATS = Column("feats", "feats", "morphology of the source's words")
+LEMMA = Column("lemma", "lemmas", "lemmas of the source's words")
+COLUMNS: tuple[Column, ...] = (UPOS, XPOS, DEPREL, FEATS, LEMMA)
+
+
+def named_columns(text: str | None) -> tuple[str, ...]:
+    """The names in a list with commas; none without a list."""
+    return tuple(name.strip() for name in text.split(",")) if text else ()
+
+
+def check_columns(text: str | None, option: str) -> tuple[Column, ...]:
+    """The columns of a list with commas, in its order.
+
+    Args:
+        option: that has the list, for messages.
+
+    Raises:
+        UserError: an unknown name, or one twice.
+    """
+    names, known = named_columns(text), {column.name: column for column in COLUMNS}
+    for name in names:
+        if name not in known:
+            raise UserError(f"{option} {text}: {name!r} is no column: give {', '.join(known)}")
+        if names.count(name) > 1:
+            raise UserError(f"{option} {text}: {name} twice: give each column once")
+    return tuple(known[name] for name in names)

@@ -1,0 +1,211 @@
+"""Linguistic features in an encoder of either family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.feature import Source, TransformerEncoderFeature
+from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
+from syntax_nmt.backbone.word_spans import WordSpans
+from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.data.annotation.columns import Column
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.linguistic_features.options import (
+    CONCAT,
+    FEATURES,
+    MERGES,
+    OVERWRITE,
+    SUBWORD,
+    SUM,
+    LinguisticFeatureOptions,
+)
+from syntax_nmt.methods.linguistic_features.tables import (
+    EOS,
+    NONE,
+    PLACES,
+    SPECIAL,
+    FeatureTables,
+    WordPart,
+    merge_concat,
+    merge_overwrite,
+    merge_sum,
+    places_in_words,
+)
+from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
+
+_MERGED = {SUM: merge_sum, CONCAT: merge_concat, OVERWRITE: merge_overwrite}
+_OF_FEATURES = ("feature_merge", "feature_dims", "feature_dropout")
+
+
+class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
+    """Merges vectors of features with those of the tokens, before scale and positions.
+
+    Args:
+        names: of :data:`FEATURES`, in order.
+        labels: of the columns among them.
+        merge: one of :data:`MERGES`.
+        dims: m_k of each.
+        half: a `TransformerHalf` or an `RNNEncoderHalf`.
+    """
+
+    option = "--source-features"
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        labels: Mapping[Column, tuple[str, ...]],
+        merge: str,
+        dims: Sequence[int],
+        dropout: float,
+        half: Any,
+    ) -> None:
+        self.names, self.columns, self.merge = names, labels, merge
+        self.dims, self.dropout, self.half = dims, dropout, half
+        self.reads: tuple[AnnotationKind, ...] = tuple(labels)
+        self.spans = WordSpans(half.dictionary) if SUBWORD in names else None
+        self.eos, self.pad = half.dictionary.eos(), half.dictionary.pad()
+
+    @classmethod
+    def of(cls, options: LinguisticFeatureOptions, half: Any) -> SourceFeatures | None:
+        """The feature that the options describe; None = it is off.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        if options.source_features is None:
+            refuse_changed(options, _OF_FEATURES, "--source-features, such as upos,deprel")
+            return None
+        names = _names(options.source_features)
+        check_choice("feature_merge", options.feature_merge, MERGES)
+        check_dropouts(options, ["feature_dropout"])
+        merge = str(options.feature_merge)
+        if merge == CONCAT:
+            _refuse_other_tables(half)
+        dims = _dims(options, names, merge, half.embed_dim)
+        labels = {column: _labels(options, column) for column in COLUMNS if column.name in names}
+        return cls(names, labels, merge, dims, options.feature_dropout, half)
+
+    @property
+    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The values of each column."""
+        return {column: labels for column, labels in self.columns.items()}
+
+    def word_table(self, embed_tokens: nn.Embedding) -> nn.Embedding:
+        """The table of the tokens, narrower where features stand beside them.
+
+        Args:
+            embed_tokens: V×E.
+        """
+        if self.merge != CONCAT:
+            return embed_tokens
+        rows, width = embed_tokens.weight.shape
+        return WordPart(rows, width - sum(self.dims), width, self.pad)
+
+    def modules(self) -> Mapping[str, nn.Module]:
+        """The tables."""
+        by_name = {column.name: len(labels) for column, labels in self.columns.items()}
+        sizes = [SPECIAL + by_name.get(name, PLACES) for name in self.names]
+        self.tables = FeatureTables(sizes, self.dims, self.half.embed_dim, self.dropout)
+        modules: dict[str, nn.Module] = {"feature_tables": self.tables}
+        if self.spans is not None:
+            modules["feature_spans"] = self.spans
+        return modules
+
+    def embed(self, embedded: Tensor, source: Source) -> Tensor:
+        """The merged vectors, B×S×C.
+
+        Args:
+            embedded: B×S×C, or B×S×m_1 beside which features stand.
+
+        Raises:
+            UserError: annotation is missing.
+        """
+        vectors = self.tables([self._values(name, source) for name in self.names])
+        return _MERGED[self.merge](embedded, vectors)
+
+    def _values(self, name: str, source: Source) -> Tensor:
+        """The ids of a feature, B×S."""
+        if name == SUBWORD:
+            assert self.spans is not None
+            spans = self.spans(source.tokens)
+            columns = torch.arange(source.tokens.size(1), device=source.tokens.device)
+            values = places_in_words(spans.first.eq(columns), spans.last.eq(columns))
+        else:
+            column = next(column for column in self.columns if column.name == name)
+            labels = column.of(source.annotation).long()  # from 1; −1 = none
+            values = (labels + (SPECIAL - 1)).masked_fill(labels < 0, NONE)
+        values = values.masked_fill(source.tokens.eq(self.eos), EOS)
+        return values.masked_fill(source.padding, NONE)
+
+
+def take_labels(options: Any, task: FairseqTask) -> None:
+    """Gives a model the values of the columns in the data, unless they are given.
+
+    Args:
+        options: of the model, a namespace; changed in place.
+    """
+    names = _names(getattr(options, "source_features", None) or "", check=False)
+    for column in COLUMNS:
+        if column.name in names and getattr(options, column.key, None) is None:
+            setattr(options, column.key, " ".join(task.labels(column)))
+
+
+def _names(text: str, check: bool = True) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names if check else ():
+        if name not in FEATURES:
+            raise UserError(
+                f"--source-features {text}: {name!r} is no feature: give {', '.join(FEATURES)}"
+            )
+        if names.count(name) > 1:
+            raise UserError(f"--source-features {text}: {name} twice: give each feature once")
+    return names
+
+
+def _refuse_other_tables(half: Any) -> None:
+    """Refuses a table of tokens that is not the encoder's own to narrow."""
+    given = {
+        "--share-all-embeddings": half.shares_embeddings,
+        "--encoder-embed-path": half.has_given_embeddings,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise UserError(
+                f"{option} cannot be combined with --feature-merge concat, which narrows the "
+                f"source's embeddings: leave {option} out, or give --feature-merge sum"
+            )
+
+
+def _dims(
+    options: LinguisticFeatureOptions, names: Sequence[str], merge: str, width: int
+) -> tuple[int, ...]:
+    if merge == SUM:
+        refuse_changed(options, ["feature_dims"], "--feature-merge concat or overwrite")
+        return (width,) * len(names)
+    text = options.feature_dims
+    try:
+        dims = tuple(int(part) for part in (text or "").split(","))
+    except ValueError:
+        dims = ()
+    if len(dims) != len(names) or min(dims, default=0) < 1 or sum(dims) >= width:
+        raise UserError(
+            f"--feature-dims {text}: give {len(names)} widths with commas between, one for each of "
+            f"{', '.join(names)}, together less than the {width} of the embeddings"
+        )
+    return dims
+
+
+def _labels(options: LinguisticFeatureOptions, column: Column) -> tuple[str, ...]:
+    labels = tuple((getattr(options, column.key) or "").split())
+    if not labels:
+        raise UserError(
+            f"--source-features {column.name}: the data folder has no {column.labels_file}: make "
+            f"it with `prepare --features {column.name}` or `binarize --features {column.name}`"
+        )
+    return labels

@@ -1,0 +1,66 @@
+"""The options of linguistic features of the source.
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
+
+from dataclasses import dataclass, make_dataclass
+from typing import Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from syntax_nmt.arguments import encoder_option
+from syntax_nmt.data.annotation import COLUMNS
+
+SUBWORD = "subword"
+FEATURES = (*(column.name for column in COLUMNS), SUBWORD)
+SUM, CONCAT, OVERWRITE = "sum", "concat", "overwrite"
+MERGES = (SUM, CONCAT, OVERWRITE)
+
+# Checkpoints keep the labels of each column under the key of its annotation.
+_Labels = make_dataclass(
+    "_Labels",
+    [
+        (
+            column.key,
+            Optional[str],
+            encoder_option(
+                None,
+                f"linguistic features: the values of {column.name} in the order of their ids, "
+                "separated by spaces; checkpoints store them (default: those of "
+                f"{column.labels_file} in the data folder)",
+            ),
+        )
+        for column in COLUMNS
+    ],
+    bases=(FairseqDataclass,),
+)
+
+
+@dataclass
+class LinguisticFeatureOptions(_Labels):  # type: ignore[misc, valid-type]
+    """Off by default."""
+
+    source_features: Optional[str] = encoder_option(
+        None,
+        "linguistic features (Sennrich and Haddow, 2016): columns of the source's CoNLL-U whose "
+        f"values are embedded beside the tokens, with commas between: {', '.join(FEATURES)}; the "
+        "place in the word, subword, needs no annotation (default: none; feature_transformer: "
+        "upos,deprel,subword; feature_rnn: lemma,upos,deprel,subword)",
+    )
+    feature_merge: ChoiceEnum(MERGES) = encoder_option(  # type: ignore[valid-type]
+        SUM,
+        "linguistic features: their vectors are added to the token's (sum), or stand beside a "
+        "narrower one, equation 2 (concat, the paper), or replace its last components (overwrite) "
+        "(default: sum; feature_rnn: concat)",
+    )
+    feature_dims: Optional[str] = encoder_option(
+        None,
+        "linguistic features: widths m_k of their vectors for --feature-merge concat and "
+        "overwrite, in the order of --source-features, with commas between (default: none; "
+        "feature_rnn: 115,10,10,5, the paper's)",
+    )
+    feature_dropout: float = encoder_option(
+        0.0,
+        "linguistic features: the probability that a token's feature is left out in training "
+        "(default: 0)",
+    )
