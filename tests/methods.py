@@ -1,13 +1,22 @@
 """Every method as `fairseq-train` trains it on the small corpus of the end-to-end tests.
 
-What a test must know about a method is declared here, once, and read by all tests.
+What a test must know about a method is what the method declares.
 """
 
 from dataclasses import dataclass
 
 from fairseq.models import ARCH_MODEL_REGISTRY
 
-import syntax_nmt.plugin  # noqa: F401  registers the architectures
+import syntax_nmt.methods
+import syntax_nmt.plugin
+from syntax_nmt.methods.method import (
+    RNN_DECODER,
+    RNN_ENCODER,
+    TRANSFORMER_DECODER,
+    TRANSFORMER_ENCODER,
+)
+from syntax_nmt.methods.method import SMOOTHED as SMOOTHED_LOSS
+from syntax_nmt.models.presets import LINES
 
 # Every architecture that this package registers.
 ARCHITECTURES = sorted(
@@ -16,39 +25,59 @@ ARCHITECTURES = sorted(
     if model.__module__.startswith("syntax_nmt.")
 )
 
+DECLARED = syntax_nmt.methods.METHODS
+
+
+def mixed(*parts):
+    """The methods that a mixed model of some parts can have."""
+    found = [each for each in DECLARED if set(parts) & set(each.features)]
+    if TRANSFORMER_ENCODER in parts:
+        return found
+    # Such decoders read what only a Transformer encoder of the method returns.
+    return [
+        each
+        for each in found
+        if not getattr(each.features.get(TRANSFORMER_DECODER), "reads_source", False)
+    ]
+
+
+def switches(*parts):
+    """The options that add to a mixed model every method that one of its parts can have."""
+    return tuple(x for each in mixed(*parts) for x in each.switch)
+
+
 # Mixed models, that of all methods and one the other way round; the tables of the tests have them.
-ALL_METHODS = (
-    *("--supervised-layer=-1", "--phrase-attention", "--latent-phrase-layers=2", "--bi-scale"),
-    "--relation-kernels=3:16",
-)
+ALL_METHODS = switches(TRANSFORMER_ENCODER, RNN_DECODER)
 MIXED = {
-    "syntax_hybrid+all": ("syntax_hybrid_tiny", "--phrase-segmentation=ngram", *ALL_METHODS),
+    "syntax_hybrid+all": ("syntax_hybrid_tiny", *ALL_METHODS),
     "syntax_hybrid+rnn_encoder": (
         *("syntax_hybrid_tiny", "--encoder-family=rnn", "--decoder-family=transformer"),
-        *("--relation-kernels=3:16", "--latent-phrase-layers=2"),
+        *switches(RNN_ENCODER, TRANSFORMER_DECODER),
     ),
 }
-
+# Settings that presets do not ask for.
+TRIALS = {name: options for each in DECLARED for name, options in each.trials.items()}
 
 SMOOTHED = ("--label-smoothing", "0.1")
-PLAIN = ("--criterion", "label_smoothed_cross_entropy", *SMOOTHED)
+PLAIN = ("--criterion", SMOOTHED_LOSS, *SMOOTHED)
+SHARED = "--share-all-embeddings"
 # A model of fairseq's own, to tell what is ours from what is fairseq's.
 STOCK = (
     *("--arch", "transformer", "--encoder-embed-dim", "16", "--decoder-embed-dim", "16"),
     *("--encoder-layers", "1", "--decoder-layers", "1", "--encoder-ffn-embed-dim", "16"),
-    *("--decoder-ffn-embed-dim", "16", *PLAIN),
+    *("--decoder-ffn-embed-dim", "16", SHARED, *PLAIN),
 )
-PARSED_PHRASES = ("--load-phrases", "--phrase-segmentation", "parsed")
 
 
 @dataclass(frozen=True)
 class Method:
-    """What tests know about a method.
+    """What tests know about a way to train.
 
     Attributes:
         training: options beside the data and :data:`COMMON`.
         inputs: options that it cannot translate a test set without; typed text needs a parser then.
         silent: options that silence randomness in training, beside those of dropout.
+        narrow: options of models whose embeddings are 16 wide.
         scores_chunks: it chooses chunks, which count in the scores of a search.
         batch_norm: its batch norms see the batches of all workers as one.
     """
@@ -56,70 +85,81 @@ class Method:
     training: tuple[str, ...]
     inputs: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
+    narrow: tuple[str, ...] = ()
     scores_chunks: bool = False
     batch_norm: bool = False
 
 
+def _loading(kinds):
+    """The options that load some kinds of annotation; features are one list."""
+    features = [kind.name for kind in kinds if kind.text_kind is not None]
+    flags = [kind.flag for kind in kinds if kind.text_kind is None]
+    return (*flags, *(("--load-features", ",".join(features)) if features else ()))
+
+
+def _of(line):
+    shared = (SHARED,) if line.shares_embeddings else ()
+    training = (f"{line.arch}_tiny", *line.options, "--criterion", line.criterion, *SMOOTHED)
+    return Method(
+        ("--arch", *training, *line.in_small, *shared),
+        _loading(line.reads),
+        line.silent,
+        line.narrow,
+        line.scores_jointly,
+        line.batch_norm,
+    )
+
+
+def _mixed(name, *parts):
+    """A mixed model with the losses of its methods, if both halves have them."""
+    methods = mixed(*parts)
+    trained = [each for each in methods if each.loss is not None and RNN_DECODER in parts]
+    needs = dict.fromkeys(kind for each in trained for kind in each.lines[0].needs)
+    weights = [
+        text
+        for each in trained
+        for option, weight in each.loss.weights.items()
+        for text in (option, str(weight))
+    ]
+    criterion = "syntax_cross_entropy" if weights else SMOOTHED_LOSS
+    training = ("--arch", *MIXED[name], *_loading(needs), "--criterion", criterion)
+    lines = [line for each in methods for line in each.lines[:1]]
+    return Method(
+        (*training, *SMOOTHED, *weights, SHARED),
+        scores_chunks=any(line.scores_jointly for line in lines if RNN_DECODER in parts),
+        batch_norm=any(line.batch_norm for line in lines),
+    )
+
+
 METHODS: dict[str, Method] = {
-    "syntax_transformer": Method(("--arch", "syntax_transformer_tiny", *PLAIN)),
-    "dependency_transformer": Method(
-        (
-            *("--arch", "dependency_transformer_tiny", "--load-dependencies"),
-            *("--criterion", "dependency_cross_entropy", *SMOOTHED),
-        )
-    ),
-    "phrase_transformer": Method(("--arch", "phrase_transformer_tiny", *PLAIN)),
-    "phrase_transformer+parsed": Method(
-        ("--arch", "phrase_transformer_tiny", *PARSED_PHRASES, *PLAIN), inputs=("--load-phrases",)
-    ),
-    "latent_phrase_transformer": Method(
-        (
-            *("--arch", "latent_phrase_transformer_tiny", "--sync-weight", "0.5"),
-            *("--criterion", "synchronous_cross_entropy", *SMOOTHED),
-        )
-    ),
-    "pascal_transformer": Method(
-        (
-            *("--arch", "pascal_transformer_tiny", "--load-dependencies"),
-            *("--parent-scaled-heads", "3", *PLAIN),
-        ),
-        inputs=("--load-dependencies",),
-        silent=("--parent-ignoring", "0"),
-    ),
-    "rnn_search": Method(("--arch", "rnn_search_tiny", *PLAIN)),
-    "rnn_search_cgru": Method(("--arch", "rnn_search_cgru_tiny", *PLAIN)),
-    "relation_rnn": Method(("--arch", "relation_rnn_tiny", *PLAIN), batch_norm=True),
-    "bi_scale_rnn": Method(
-        (
-            *("--arch", "bi_scale_rnn_tiny", "--load-chunks"),
-            *("--criterion", "chunk_cross_entropy", *SMOOTHED),
-        ),
-        scores_chunks=True,
-    ),
-    "syntax_hybrid": Method(
-        (
-            *("--arch", *MIXED["syntax_hybrid+all"], "--load-dependencies", "--load-chunks"),
-            *("--criterion", "syntax_cross_entropy", "--boundary-weight", "1", *SMOOTHED),
-            *("--child-weight", "0.4", "--parent-weight", "0.4", "--chunk-tag-weight", "1"),
-        ),
-        scores_chunks=True,
-        batch_norm=True,
-    ),
-    "syntax_hybrid+rnn_encoder": Method(
-        ("--arch", *MIXED["syntax_hybrid+rnn_encoder"], *PLAIN), batch_norm=True
+    **{line.name: _of(line) for line in LINES},
+    "syntax_hybrid": _mixed("syntax_hybrid+all", TRANSFORMER_ENCODER, RNN_DECODER),
+    "syntax_hybrid+rnn_encoder": _mixed(
+        "syntax_hybrid+rnn_encoder", RNN_ENCODER, TRANSFORMER_DECODER
     ),
 }
 
 # Those that read parses of the source, so that typed text needs a parser.
 READERS = tuple(name for name, method in METHODS.items() if method.inputs)
 
+
+def _in_pieces(methods):
+    """Architectures of methods, trials included, for words of several pieces."""
+    return {
+        f"{name}+pieces": options
+        for each in methods
+        for name, options in {**{arch: (arch,) for arch in each.presets}, **each.trials}.items()
+    }
+
+
 # Models that find words in pieces (`WordSpans`): their property tests have words of several pieces.
-OF_WORDS = {"pascal_transformer+pieces": ("pascal_transformer", "--parent-scaled-heads=3")}
-READ_ENDS_OF_WORDS = ("pascal_transformer+pieces",)  # others read where words begin
+OF_WORDS = _in_pieces(each for each in DECLARED if each.finds_words)
+# Others read where words begin.
+READ_ENDS_OF_WORDS = tuple(_in_pieces(each for each in DECLARED if each.finds_ends))
 
 # What all methods share; a later option wins, so tests may append their own.
 COMMON = (
-    *("--share-all-embeddings", "--optimizer", "adam", "--lr", "3e-3", "--clip-norm", "1.0"),
+    *("--optimizer", "adam", "--lr", "3e-3", "--clip-norm", "1.0"),
     *("--max-tokens", "2000", "--no-epoch-checkpoints"),
     *("--log-format", "json", "--log-interval", "4"),
 )
@@ -127,12 +167,18 @@ COMMON = (
 BASES = {arch for arch in ARCHITECTURES if f"{arch}_tiny" in ARCHITECTURES}
 
 
-def silenced(arch: str) -> tuple[str, ...]:
-    """Options that silence the randomness of an architecture, beside those of dropout."""
+def in_small(arch: str) -> tuple[str, ...]:
+    """Options of a small architecture: those that silence randomness, and widths that fit."""
     methods = [method for name, method in METHODS.items() if arch.startswith(name)]
-    return tuple(option for method in methods for option in method.silent)
+    return tuple(option for method in methods for option in (*method.silent, *method.narrow))
 
 
 def inputs_of(*names: str) -> tuple[str, ...]:
     """Options that some methods, which are perhaps to translate together, cannot do without."""
-    return tuple(dict.fromkeys(x for name in names for x in METHODS[name].inputs))
+    found = dict.fromkeys(x for name in names for x in METHODS[name].inputs)
+    features = [x for x in found if not x.startswith("--")]
+    flags = [x for x in found if x.startswith("--")]
+    if not features:
+        return tuple(flags)
+    columns = dict.fromkeys(name for text in features for name in text.split(","))
+    return (*(x for x in flags if x != "--load-features"), "--load-features", ",".join(columns))

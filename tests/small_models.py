@@ -17,11 +17,12 @@ from fairseq.dataclass.utils import (
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from fairseq.registry import REGISTRIES
-from methods import silenced
+from methods import in_small
 from omegaconf import DictConfig, OmegaConf
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS
-from syntax_nmt.data.annotation.kind import SOURCE
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS
+from syntax_nmt.data.annotation.columns import UNKNOWN
+from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
@@ -34,6 +35,11 @@ VOCABULARY = 40
 LABELS = ("NP", "VP", "O")
 
 WIDTH = 16
+
+
+def labels_of(kind: AnnotationKind) -> tuple[str, ...]:
+    """As many for every kind."""
+    return LABELS if kind is CHUNKS else (UNKNOWN, *LABELS[1:])
 
 
 def families(arch: str, arguments: Sequence[str] = ()) -> dict[str, str]:
@@ -70,7 +76,7 @@ def small_sizes(arch: str, width: int, arguments: Sequence[str] = ()) -> list[st
     related = arch.startswith("relation") or any("--relation-kernels" in x for x in arguments)
     if "rnn" in of.values() and related:
         sizes += ["--relation-hidden-dim", width]
-    return [str(part) for part in (*sizes, *silenced(arch))]
+    return [str(part) for part in (*sizes, *(in_small(arch) if width == WIDTH else ()))]
 
 
 def write_dictionaries(folder: Path, pieces: bool = False) -> Path:
@@ -84,7 +90,10 @@ def write_dictionaries(folder: Path, pieces: bool = False) -> Path:
         dictionary.add_symbol("▁" if pieces and index == 1 else f"{mark}w{index}")
     for language in ("src", "tgt"):
         dictionary.save(str(folder / f"dict.{language}.txt"))
-    (folder / "dict.chunks.txt").write_text("".join(f"{label}\n" for label in LABELS))
+    for kind in KINDS:
+        if kind.labels_file is not None:
+            labels = "".join(f"{label}\n" for label in labels_of(kind))
+            (folder / kind.labels_file).write_text(labels)
     return folder
 
 
@@ -219,7 +228,7 @@ def random_annotation(
                 rows.append(project_heads(heads.tolist(), counts))
             else:
                 rows.append(kind.draw(size, len(LABELS), random))
-        labels = LABELS if kind.labels_file else ()
+        labels = labels_of(kind) if kind.labels_file else ()
         found.append(BinarisedAnnotation(kind, RaggedArray.from_rows(rows), labels))
     return found
 

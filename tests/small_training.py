@@ -1,7 +1,7 @@
 """Small models of every method with all that a training step takes."""
 
 from fairseq.criterions import CRITERION_REGISTRY, FairseqCriterion
-from methods import BASES, MIXED
+from methods import BASES, MIXED, TRIALS
 from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
 from torch import nn
 
@@ -12,24 +12,7 @@ from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 
 # An architecture, and options that lead through other modules.
-MODELS = {
-    **{arch: (arch,) for arch in sorted(BASES)},
-    "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
-    "phrase_transformer+mean": ("phrase_transformer", "--phrase-summary=mean"),
-    "latent_phrase_transformer+sigmoid": (
-        *("latent_phrase_transformer", "--syntactic-distance-gate=sigmoid"),
-        "--syntactic-distance-temperature=10",
-    ),
-    "syntax_transformer+window": ("syntax_transformer", "--local-attention-window=2"),
-    "syntax_transformer+alibi": ("syntax_transformer", "--position-bias=alibi"),
-    "syntax_transformer+t5": ("syntax_transformer", "--position-bias=t5"),
-    "relation_rnn+released": (
-        *("relation_rnn", "--relation-parallel-convolutions", "--relation-norm-before-activation"),
-        "--relation-dense-embedding",
-    ),
-    "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=boundary"),
-    **MIXED,
-}
+MODELS = {**{arch: (arch,) for arch in sorted(BASES)}, **TRIALS, **MIXED}
 SYNCHRONOUS = ("rank", "mse", "attention")
 
 
@@ -45,6 +28,11 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
         net_input["chunk_tags"] = sample["chunk_tags"]
     if PHRASES in model.reads_annotation:
         net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
+    for kind in model.reads_annotation:
+        if kind.text_kind is not None:  # a column; any value of each token
+            source = net_input["src_tokens"]
+            special = source < dictionary.nspecial
+            net_input[kind.key] = (source % 3 + 1).masked_fill(special, -1).int()
     return sample
 
 

@@ -96,12 +96,14 @@ class Loss:
         objective: computes it.
         options: its weights.
         among_others: the same options for the criterion of all methods, with weights of 0.
+        weights: usual ones, as options of that criterion.
     """
 
     criterion: str
     objective: type[AuxiliaryObjective]
     options: type[FairseqDataclass]
     among_others: type[FairseqDataclass]
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,9 @@ class Method:
         presets: the architectures that it names.
         lines: ways to train it.
         switch: options that add it to a mixed model.
+        trials: architectures with options that no preset asks for, by name, for tests.
+        finds_words: whether it finds the words of subwords.
+        finds_ends: whether it reads where words end.
         unread: options that 0.1.0 took without effect, by the option that switches them on.
         anywhere: options that parts of both families use, although one has them.
         used_elsewhere: of an option's name and all options, whether a mixed model uses the option
@@ -135,6 +140,9 @@ class Method:
     presets: Mapping[str, Preset] = field(default_factory=dict)
     lines: tuple[TrainingLine, ...] = ()
     switch: tuple[str, ...] = ()
+    trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    finds_words: bool = False
+    finds_ends: bool = False
     unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     anywhere: tuple[str, ...] = ()
     used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)

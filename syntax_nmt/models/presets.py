@@ -21,7 +21,7 @@ import syntax_nmt.models.syntax_rnn
 import syntax_nmt.models.syntax_transformer  # noqa: F401
 from syntax_nmt.arguments import DECODER, ENCODER
 from syntax_nmt.methods import METHODS
-from syntax_nmt.methods.method import RNN, TRANSFORMER
+from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
 from syntax_nmt.methods.method import Preset as MethodPreset
 from syntax_nmt.methods.sizes import RNN_SIZES
 from syntax_nmt.models.family_options import halves_of, options_of
@@ -86,6 +86,14 @@ BASELINES = {
     "rnn_search": MethodPreset(RNN),
     "rnn_search_cgru": MethodPreset(RNN, {"conditional_gru": True}),
 }
+BASELINE_LINES = (
+    TrainingLine("a Transformer without syntax", "syntax_transformer", "baseline"),
+    TrainingLine("RNNsearch", "rnn_search", "rnn_baseline", family=RNN),
+    TrainingLine("RNNsearch*", "rnn_search_cgru", "cgru_baseline", family=RNN),
+)
+LINES = (*BASELINE_LINES, *(line for method in METHODS for line in method.lines))
+"""Every way to train that is declared."""
+
 for _name, _declared in chain(BASELINES.items(), *(method.presets.items() for method in METHODS)):
     _register(_name, _declared)
 

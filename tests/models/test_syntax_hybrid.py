@@ -10,7 +10,6 @@ import torch
 from bi_scale_loops import decode
 from fairseq import options as fairseq_options
 from fairseq import tasks
-from methods import MIXED
 from omegaconf import OmegaConf
 from small_models import (
     assert_same_gradients,
@@ -35,6 +34,10 @@ from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 TRANSFORMER, RNN = "transformer", "rnn"
+ALL = (
+    *("syntax_hybrid_tiny", "--phrase-segmentation=ngram", "--supervised-layer=-1"),
+    *("--phrase-attention", "--latent-phrase-layers=2", "--bi-scale", "--relation-kernels=3:16"),
+)
 
 
 def families(encoder, decoder):
@@ -49,7 +52,7 @@ CHUNK_TAGS = [[1, 0, 2, 4], [3, 1, 0, 0, 2, 4], [-1, -1, -1], [2, 0, 0, 1, 4]]
 
 def strong_model(folder):
     """All that the loops have matters: gates close, messages are heard, chunks open and not."""
-    model, task, _ = build(folder, *MIXED["syntax_hybrid+all"])
+    model, task, _ = build(folder, *ALL)
     enlarge(model.decoder)
     enlarge(model.encoder.relation)
     with torch.no_grad():
@@ -321,7 +324,7 @@ def test_refused_in_a_yaml():
 
 def test_yaml_and_command_line_are_one(folder):
     """fairseq-hydra-train hands the options over in another form; labels are kept with them."""
-    arch, *arguments = MIXED["syntax_hybrid+all"]
+    arch, *arguments = ALL
     model, task, cfg = build(folder, arch, *arguments)
     assert cfg.model.chunk_tags == "NP VP O"
     given = {"_name": arch, "phrase_segmentation": "ngram", "phrase_attention": True}

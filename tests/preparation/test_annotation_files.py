@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation_files import GivenAnnotation, copy_annotation_file
@@ -27,7 +27,7 @@ def write(folder, ending, content, text="zum Haus\ngeh\n"):
     words, annotation = folder / "train.de", folder / f"raw.de.{ending}"
     words.write_text(text, encoding="utf-8")
     annotation.write_text(content, encoding="utf-8")
-    (kind,) = (kind for kind in KINDS if kind.ending == ending)
+    (kind,) = (kind for kind in TEXT_KINDS if kind.ending == ending)
     return GivenAnnotation(annotation, kind, words)
 
 

@@ -77,7 +77,7 @@ def test_from_text_to_batch(tmp_path, scheme):
         for kind, lang, rows in ROWS:
             assert rows_of(databin, kind, lang) == rows
 
-    task = task_of(databin, "de", "en", **{kind.option: True for kind in annotation.KINDS})
+    task = task_of(databin, "de", "en", **{kind.option: True for kind in annotation.TEXT_KINDS})
     task.load_dataset("train")
     dataset = task.dataset("train")
     batch = dataset.collater([dataset[0], dataset[3], dataset[4]])

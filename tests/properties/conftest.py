@@ -5,38 +5,11 @@ from functools import cache
 
 import pytest
 from fairseq.tasks import FairseqTask
-from methods import ALL_METHODS, ARCHITECTURES, MIXED, OF_WORDS
+from methods import ARCHITECTURES, MIXED, OF_WORDS, TRIALS
 from small_models import annotated_batch, build, enlarge, families, fill_zeros, write_dictionaries
 from torch import nn
 
-# Settings that presets do not ask for: annotation, and biases of the attention.
-MORE = {
-    "syntax_transformer+decay": ("syntax_transformer", "--position-bias=decay"),
-    "syntax_transformer+alibi": (
-        *("syntax_transformer", "--position-bias=alibi", "--no-token-positional-embeddings"),
-    ),
-    "syntax_transformer+t5": ("syntax_transformer", "--position-bias=t5"),
-    "latent_phrase_transformer+t5+window": (
-        *("latent_phrase_transformer", "--position-bias=t5", "--local-attention-window=3"),
-    ),
-    "bi_scale_rnn+words": (
-        *("bi_scale_rnn", "--chunk-attention=word", "--no-joint-score", "--decoder-layers=2"),
-    ),
-    "bi_scale_rnn+boundary": (
-        *("bi_scale_rnn", "--chunk-context=boundary", "--chunk-readout=both"),
-    ),
-    "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
-    "phrase_transformer+parsed+mean": (
-        *("phrase_transformer", "--phrase-segmentation=parsed"),
-        *("--phrase-summary=mean", "--encoder-normalize-before"),
-    ),
-    **MIXED,
-    **OF_WORDS,
-    "syntax_hybrid+all+parsed": (
-        *("syntax_hybrid_tiny", "--phrase-segmentation=parsed"),
-        *ALL_METHODS,
-    ),
-}
+MORE = {**TRIALS, **MIXED, **OF_WORDS}
 
 
 @dataclass

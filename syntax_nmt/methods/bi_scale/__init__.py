@@ -52,7 +52,13 @@ METHOD = Method(
     families=(RNN,),
     options=BiScaleOptions,
     features={RNN_DECODER: BiScale},
-    loss=Loss("chunk_cross_entropy", ChunkObjective, ChunkLossOptions, OptionalChunkLossOptions),
+    loss=Loss(
+        "chunk_cross_entropy",
+        ChunkObjective,
+        ChunkLossOptions,
+        OptionalChunkLossOptions,
+        {"--boundary-weight": 1.0, "--chunk-tag-weight": 1.0},
+    ),
     presets={"bi_scale_rnn": Preset(RNN, _SWITCHED_ON, _SIZES)},
     lines=(
         TrainingLine(
@@ -69,4 +75,12 @@ METHOD = Method(
     switch=("--bi-scale",),
     take_from_data=take_chunk_types,
     validation=validation,
+    trials={
+        "bi_scale_rnn+words": (
+            *("bi_scale_rnn", "--chunk-attention=word", "--no-joint-score", "--decoder-layers=2"),
+        ),
+        "bi_scale_rnn+boundary": (
+            *("bi_scale_rnn", "--chunk-context=boundary", "--chunk-readout=both"),
+        ),
+    },
 )

@@ -39,6 +39,7 @@ METHOD = Method(
         DependencyObjective,
         DependencyLossOptions,
         OptionalDependencyLossOptions,
+        {"--child-weight": 0.4, "--parent-weight": 0.4},
     ),
     presets={"dependency_transformer": Preset(TRANSFORMER, {"supervised_layer": -1})},
     lines=(

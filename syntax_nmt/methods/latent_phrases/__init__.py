@@ -68,4 +68,14 @@ METHOD = Method(
         ),
         "local_attention_window": ("local_attention_layers",),
     },
+    trials={
+        "latent_phrase_transformer+t5+window": (
+            *("latent_phrase_transformer", "--position-bias=t5", "--local-attention-window=3"),
+        ),
+        "latent_phrase_transformer+sigmoid": (
+            *("latent_phrase_transformer", "--syntactic-distance-gate=sigmoid"),
+            "--syntactic-distance-temperature=10",
+        ),
+        "syntax_transformer+window": ("syntax_transformer", "--local-attention-window=2"),
+    },
 )

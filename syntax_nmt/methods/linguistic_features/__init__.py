@@ -67,6 +67,16 @@ METHOD = Method(
             narrow=("--feature-dims=3,2,2,2",),
         ),
     ),
-    switch=("--source-features=upos,subword",),
+    switch=("--source-features=subword",),
     take_from_data=take_labels,
+    trials={
+        "feature_transformer+overwrite": (
+            *("feature_transformer", "--feature-merge=overwrite", "--feature-dims=3,2,2"),
+        ),
+        "feature_transformer+concat": (
+            *("feature_transformer", "--feature-merge=concat", "--feature-dims=3,2,2"),
+        ),
+    },
+    finds_words=True,
+    finds_ends=True,
 )

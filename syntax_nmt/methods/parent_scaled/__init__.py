@@ -34,4 +34,7 @@ METHOD = Method(
             silent=("--parent-ignoring", "0"),
         ),
     ),
+    trials={"pascal_transformer+some": ("pascal_transformer", "--parent-scaled-heads=3")},
+    finds_words=True,
+    finds_ends=True,
 )

@@ -75,4 +75,12 @@ METHOD = Method(
     ),
     switch=("--phrase-segmentation=ngram", "--phrase-attention"),
     unread={"phrase_segmentation": ("phrase_summary",)},
+    trials={
+        "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
+        "phrase_transformer+mean": ("phrase_transformer", "--phrase-summary=mean"),
+        "phrase_transformer+parsed+mean": (
+            *("phrase_transformer", "--phrase-segmentation=parsed"),
+            *("--phrase-summary=mean", "--encoder-normalize-before"),
+        ),
+    },
 )

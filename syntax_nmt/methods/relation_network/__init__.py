@@ -59,4 +59,10 @@ METHOD = Method(
     unread={"relation_kernels": ("relation_hidden_dim",)},
     anywhere=USED_ON_TRANSFORMER,
     used_elsewhere=is_used_on_transformer,
+    trials={
+        "relation_rnn+released": (
+            *("relation_rnn", "--relation-parallel-convolutions"),
+            *("--relation-norm-before-activation", "--relation-dense-embedding"),
+        ),
+    },
 )
