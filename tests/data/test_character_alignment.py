@@ -27,6 +27,9 @@ from syntax_nmt.errors import UserError
         ("x \u200b y", "x y", [0, 0, 1]),  # nothing to be seen
         ("…", ". . .", [0]),
         ("我 爱 北京", "我爱 北 京", [0, 0, 1]),
+        ("KADIN'IN İÇTİĞİ", "kadın ' ın içtiği", [0, 3]),  # lowercased by Turkish rules
+        ("Işık İzmir", "işik izmir", [0, 1]),
+        ("İzmir Iğdır", "i\u0307zmir iğdir", [0, 1]),  # by those of other languages
         ("", "", []),
     ],
 )
@@ -36,7 +39,15 @@ def test_by_hand(words, tokens, home):
 
 @pytest.mark.parametrize(
     ("words", "tokens"),
-    [("a cat", "a dog"), ("a cat", "a"), ("a cat", ""), ("", "a"), (".", "!"), ("5", "6")],
+    [
+        ("a cat", "a dog"),
+        ("a cat", "a"),
+        ("a cat", ""),
+        ("", "a"),
+        (".", "!"),
+        ("5", "6"),
+        ("ż", "z"),
+    ],
 )
 def test_other_sentences(words, tokens):
     assert align_words(words.split(), tokens.split()) is None
