@@ -93,7 +93,7 @@ def check_constraints(generator: Any, constraints: Tensor | None) -> None:
 
     Args:
         generator: fairseq's generator or scorer.
-        constraints: of the batch.
+        constraints: those of the batch; None = it has none.
 
     Raises:
         UserError: says which program reads them.
