@@ -42,7 +42,7 @@ def commands_of(page: Path) -> list[list[str]]:
                 continue
             command: list[str] = []
             for word in [*words, ";"]:
-                if set(word) <= set("|&;<>()"):
+                if word and set(word) <= set("|&;<>()"):
                     found.append(command)
                     command = []
                 else:

@@ -192,7 +192,6 @@ def check_plain(path: str | Path, state: Mapping[str, Any], remedy: str = _REMED
 
     Args:
         path: of the checkpoint, for messages.
-        state: its content.
         remedy: what to do, for messages.
 
     Returns:
@@ -212,7 +211,6 @@ def check_parts(path: Path, state: Mapping[str, Any], remedy: str) -> list[Tenso
 
     Args:
         path: of the checkpoint, for messages.
-        state: its content.
         remedy: what to do, for messages.
 
     Returns:

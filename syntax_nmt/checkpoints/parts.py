@@ -96,7 +96,6 @@ def check_types(path: str | Path, state: Mapping[str, Any], remedy: str) -> None
 
     Args:
         path: of the checkpoint, for messages.
-        state: its content.
         remedy: what to do, for messages.
 
     Raises:

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, TypeVar
 
 from syntax_nmt.data.character_alignment import (
     align_words,
@@ -208,19 +208,30 @@ class OtherTextError(UserError):
         self.detail = detail
 
 
-def other_text(
-    annotated: Sequence[str], tokens: Sequence[str], where: str, corpus: str
-) -> NoReturn:
-    """Refuses an annotation of another sentence.
+def of_this_text(
+    found: Transferred[_Kind] | None,
+    annotated: Sequence[str],
+    tokens: Sequence[str],
+    where: str,
+    corpus: str,
+) -> Transferred[_Kind] | None:
+    """What was transferred; None where neither text has a character: a line of spaces, which some
+    parsers give a word of spaces.
 
     Args:
+        found: of :func:`transfer_dependencies` or :func:`transfer_constituents`.
+        annotated: the words of the annotation.
         tokens: the words of the corpus line.
         where: file and line of the annotation.
         corpus: file and line of the corpus.
 
     Raises:
-        OtherTextError: always, with both texts from their first difference.
+        OtherTextError: it is of another sentence; with both texts from their first difference.
     """
+    if found is not None:
+        return found
+    if not spelling(annotated).characters and not spelling(tokens).characters:
+        return None
     same = sum(1 for _ in takewhile(lambda pair: same_spelling(*pair), zip(annotated, tokens)))
     start = max(0, min(same, len(annotated) - 1, len(tokens) - 1) - 2)
     raise OtherTextError(

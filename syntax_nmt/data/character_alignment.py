@@ -25,13 +25,16 @@ _ESCAPE = re.compile(
     "|".join(MOSES_ESCAPES) + r"|&#[0-9]{1,7};|@([^\w\s]|_)@|-[LR][RSC]B-|\\([/*])"
 )
 _ESCAPED = {**MOSES_ESCAPES, **PENN_BRACKETS}
-# A double quote is two single ones, as Penn writes it (`` and ''); every dash is a hyphen.
+# A double quote is two single ones, as Penn writes it (`` and ''); every dash is a hyphen. Turkish
+# lowercases I to ı and İ to i, other rules do not.
 _SPELLED = {
     **dict.fromkeys('"“”„‟«»″〝〞״', "''"),
     **dict.fromkeys("'`´‘’‚‛′ʼ׳", "'"),
     **dict.fromkeys("-‐‑‒–—―−﹣-", "-"),
     "⁄": "/",
+    **dict.fromkeys("ıİ", "i"),
 }
+_DOT_ABOVE = "\u0307"  # which İ leaves behind an i in other languages' lowercase
 _PUNCTUATION = regex.compile(r"[^\p{L}\p{N}\p{M}]+")
 _MARKS = regex.compile(r"[^\p{L}\p{N}\p{M}]*")
 # Runs of punctuation with more pairs of characters (drawings in text) are aligned at their ends.
@@ -112,10 +115,12 @@ def spelling(words: Sequence[str]) -> Spelling:
     owners = [index for index, word in enumerate(words) for _ in word]
     while (unescaped := _unescaped(text, owners)) is not None:
         text, owners = unescaped
-    characters = []
-    kept = []
+    characters: list[str] = []
+    kept: list[int] = []
     for character, owner in zip(text, owners):
         folded = _folded(character)
+        if folded == _DOT_ABOVE and characters and characters[-1] == "i":
+            continue
         characters.append(folded)
         kept += [owner] * len(folded)
     return Spelling("".join(characters), kept)

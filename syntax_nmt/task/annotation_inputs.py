@@ -131,7 +131,8 @@ class AnnotationInputs:
         there = {**sample["net_input"], **sample}
         read = [key for kind in known if kind in declared(models) for key in kind.keys]
         given = {key: there[key] for key in read if key in there}
-        if given and not all(hasattr(model, "reads_annotation") for model in models):
+        needed = any(kind in PARSED_KINDS for kind in declared(models))
+        if (given or needed) and not all(hasattr(model, "reads_annotation") for model in models):
             raise UserError(
                 "an ensemble of a model that reads side information and one that takes none, which "
                 "no architecture of syntax_nmt is: leave the latter out of --path"

@@ -64,6 +64,32 @@ class _Checkpoints(_Checked):
                 raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
 
 
+_NO_VALUE = "@@ "  # what fairseq takes for the name of a file, if the option has no value
+
+
+class _ReplaceUnk(_Checked):
+    """An optional value, as fairseq has it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "nargs": "?", "const": _NO_VALUE})
+
+    def check(self, value: str) -> None:
+        if value == _NO_VALUE:
+            raise UserError(
+                "--replace-unk without a value names no dictionary of words: give one, or "
+                "--replace-unk '' to put the source words themselves in place of unknown ones"
+            )
+        # An assertion of fairseq-generate comes before the task; only a command line has it all.
+        words = sys.argv[1:]
+        binarised = not any(word.startswith("--dataset-impl") for word in words)
+        if Path(sys.argv[0]).stem in ("fairseq-generate", "generate") and words and binarised:
+            raise UserError(
+                "--replace-unk: fairseq-generate reads the source words from raw text alone, and "
+                "the folder is binarised: give the text to fairseq-interactive, or a folder of "
+                "fairseq-preprocess --dataset-impl raw with --dataset-impl raw"
+            )
+
+
 class _Input(argparse.Action):
     """Makes a file the standard input, where only newlines end lines.
 
@@ -92,5 +118,6 @@ def _opened(path: str) -> TextIO:
 _ACTIONS = {
     "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
     "--path": ("quiet", _Checkpoints, "checkpoints, with colons between"),
+    "--replace-unk": ("beam", _ReplaceUnk, "replace unknown words (a dictionary, or '')"),
     "--input": ("buffer_size", _Input, "file to read, - = standard input"),
 }

@@ -88,6 +88,24 @@ def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
     return empty
 
 
+def check_constraints(generator: Any, constraints: Tensor | None) -> None:
+    """Refuses a search for constraints that has none.
+
+    Args:
+        generator: fairseq's generator or scorer.
+        constraints: those of the batch; None = it has none.
+
+    Raises:
+        UserError: says which program reads them.
+    """
+    search = getattr(generator, "search", None)
+    if constraints is None and getattr(search, "supports_constraints", False):
+        raise UserError(
+            "--constraints: the text has none here: fairseq-interactive reads constraints, behind "
+            "tabs on each line of its input; otherwise leave the option out"
+        )
+
+
 def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
     """A batch whose sentences a search with diverse groups can distinguish.
 

@@ -38,7 +38,13 @@ from syntax_nmt.task.batches import divided, within_limits
 from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
-from syntax_nmt.task.search import build_replacing, numbered_for, of_empty_sources, prepared_for
+from syntax_nmt.task.search import (
+    build_replacing,
+    check_constraints,
+    numbered_for,
+    of_empty_sources,
+    prepared_for,
+)
 from syntax_nmt.task.source_parser import build_source_parser
 from syntax_nmt.task.tokenizer import check_sentencepiece_file, warn_of_other_sentencepiece
 from syntax_nmt.task.training_checks import (
@@ -422,10 +428,12 @@ class SyntaxTranslationTask(TranslationTask):
             constraints: of a constrained search.
 
         Raises:
-            UserError: a parser does not load; one line says why.
+            UserError: a parser does not load, or constraints are wanted and missing; one line says
+                so.
         """
         scores = isinstance(generator, SequenceScorer)
         with exits_in_fairseq_programs():
+            check_constraints(generator, constraints)
             sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
         sample = numbered_for(generator, sample)
         with prepared_for(generator, models):

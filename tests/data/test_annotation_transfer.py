@@ -2,11 +2,18 @@
 
 import random
 from itertools import accumulate
+from pathlib import Path
 
 import pytest
 import trees_of
 
-from syntax_nmt.data.annotation_transfer import transfer_constituents, transfer_dependencies
+from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import Place
+from syntax_nmt.data.annotation_transfer import (
+    OtherTextError,
+    transfer_constituents,
+    transfer_dependencies,
+)
 from syntax_nmt.data.constituents import format_tree, parse_tree
 from syntax_nmt.data.dependency_tree import CONTINUATION, DependencyTree, MultiwordRange
 
@@ -148,3 +155,16 @@ def test_constituents_by_hand(tree, tokens, expected, torn):
     assert found.torn == torn
     if found.bridged:
         assert parse_tree(format_tree(found.annotation), "t", 1).words == tuple(tokens.split())
+
+
+@pytest.mark.parametrize("tokens", [[], ["\u200c"]])
+@pytest.mark.parametrize(
+    ("kind", "entry"),
+    [(HEADS, ["1\t  \t_\t_\t_\t_\t0\troot\t_\t_"]), (PHRASES, "(S (X \u200b))")],
+)
+def test_no_character_on_either_side_is_no_annotation(kind, entry, tokens):
+    """As some parsers have it of a line of spaces."""
+    place = Place(Path("train.src.annotation"), 1)
+    assert kind.read(entry, tokens, place, "train.src:1") is None
+    with pytest.raises(OtherTextError, match="the parse has 1 words, the text"):
+        kind.read(entry, ["a"], place, "train.src:1")

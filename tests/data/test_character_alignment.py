@@ -35,6 +35,9 @@ from syntax_nmt.errors import UserError
         ("x \u200b y", "x y", [0, 0, 1]),  # nothing to be seen
         ("…", ". . .", [0]),
         ("我 爱 北京", "我爱 北 京", [0, 0, 1]),
+        ("KADIN'IN İÇTİĞİ", "kadın ' ın içtiği", [0, 3]),  # lowercased by Turkish rules
+        ("Işık İzmir", "işik izmir", [0, 1]),
+        ("İzmir Iğdır", "i\u0307zmir iğdir", [0, 1]),  # by those of other languages
         ("", "", []),
     ],
 )
@@ -49,7 +52,15 @@ def test_long_runs_are_aligned_at_their_ends():
 
 @pytest.mark.parametrize(
     ("words", "tokens"),
-    [("a cat", "a dog"), ("a cat", "a"), ("a cat", ""), ("", "a"), (".", "!"), ("5", "6")],
+    [
+        ("a cat", "a dog"),
+        ("a cat", "a"),
+        ("a cat", ""),
+        ("", "a"),
+        (".", "!"),
+        ("5", "6"),
+        ("ż", "z"),
+    ],
 )
 def test_other_sentences(words, tokens):
     assert align_words(words.split(), tokens.split()) is None

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import METHODS, READERS
@@ -304,6 +305,17 @@ def test_options_of_the_search_are_checked(model, options, message):
     with pytest.raises(UserError, match=message):
         model.translate("a", **options)
     assert model.translate("ka", beam=2, lenpen=1, verbose=False)
+
+
+@pytest.mark.parametrize("constraints", ["ordered", 5, [1], {"a": 1}])
+def test_constraints_of_a_checkpoint(make_system, prepared, tmp_path, constraints):
+    """fairseq-train writes none; its search would fail at them."""
+    state = torch.load(make_system("dependency_transformer").path)
+    generation = {**state["cfg"]["generation"], "constraints": constraints}
+    changed = {**state, "cfg": {**state["cfg"], "generation": generation}}
+    torch.save(changed, tmp_path / "model.pt")
+    with pytest.raises(UserError, match="--constraints: the text has none here"):
+        load(tmp_path / "model.pt", prepared.folder, device="cpu").translate("ka")
 
 
 def test_is_quiet(make_system, prepared, capfd, recwarn):

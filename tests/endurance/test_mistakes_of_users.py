@@ -91,6 +91,9 @@ def test_validation_without_a_checkpoint(prepared, tmp_path):
             "--sentencepiece-model nowhere.model: no such file",
         ),
         (("--max-tokens", "5"), "--max-tokens 5: a sentence has "),
+        (("--constraints",), "--constraints: the text has none here: fairseq-interactive reads"),
+        (("--replace-unk",), "--replace-unk without a value names no dictionary of words: give"),
+        (("--replace-unk", ""), "--replace-unk: fairseq-generate reads the source words from raw"),
     ],
 )
 def test_translations(prepared, good, options, said):

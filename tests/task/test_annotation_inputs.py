@@ -109,3 +109,12 @@ def test_options_without_effect_are_warned_of_once(
         for _ in range(2):
             inputs.for_forward([reading(*model)], sample())
     assert [record.message.partition(":")[0] for record in caplog.records] == named
+
+
+@pytest.mark.parametrize("given", [{}, ALL])
+@pytest.mark.parametrize("kind", [HEADS, PHRASES])
+def test_ensembles_with_a_model_that_takes_no_annotation_are_refused_at_once(kind, given):
+    """Not first told to load it; a model that only reads tags of the target translates."""
+    with pytest.raises(UserError, match="an ensemble of a model that reads side information and"):
+        inputs_of().for_inference([FOREIGN, reading(kind)], sample(**given), None, scores=False)
+    inputs_of().for_inference([FOREIGN, reading(CHUNKS)], sample(**given), None, scores=False)

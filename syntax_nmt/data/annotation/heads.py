@@ -13,7 +13,7 @@ from syntax_nmt.data.annotation.kind import (
     Place,
     SegmentedSentence,
 )
-from syntax_nmt.data.annotation_transfer import Transferred, other_text, transfer_dependencies
+from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, transfer_dependencies
 from syntax_nmt.data.collation import collate_heads
 from syntax_nmt.data.conllu import (
     attach_roots,
@@ -52,12 +52,11 @@ class OfDependencyTrees(AnnotationKind):
         words: Sequence[str],
         place: Place,
         corpus: str,
-    ) -> Transferred[DependencyTree]:
+    ) -> Transferred[DependencyTree] | None:
         """See :func:`~syntax_nmt.data.annotation_transfer.transfer_dependencies`."""
         forms = [span.form for span in annotation.surface_spans()]
-        return transfer_dependencies(annotation, words) or other_text(
-            forms, words, str(place), corpus
-        )
+        found = transfer_dependencies(annotation, words)
+        return of_this_text(found, forms, words, str(place), corpus)
 
     def format(self, annotation: DependencyTree | None, words: Sequence[str]) -> str:
         """A block of CoNLL-U."""

@@ -187,8 +187,8 @@ class AnnotationKind(ABC):
         words: Sequence[str],
         place: Place,
         corpus: str,
-    ) -> Transferred[Any]:
-        """The annotation, transferred to the words of the corpus.
+    ) -> Transferred[Any] | None:
+        """The annotation, transferred to the words of the corpus; None if neither has characters.
 
         Args:
             annotation: of :meth:`parse`.

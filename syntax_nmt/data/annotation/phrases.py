@@ -12,7 +12,7 @@ from syntax_nmt.data.annotation.kind import (
     Place,
     SegmentedSentence,
 )
-from syntax_nmt.data.annotation_transfer import Transferred, other_text, transfer_constituents
+from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, transfer_constituents
 from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
 from syntax_nmt.data.figures.annotation_figures import PhraseFigures
@@ -45,11 +45,10 @@ class Phrases(AnnotationKind):
         words: Sequence[str],
         place: Place,
         corpus: str,
-    ) -> Transferred[ConstituentTree]:
+    ) -> Transferred[ConstituentTree] | None:
         """See :func:`~syntax_nmt.data.annotation_transfer.transfer_constituents`."""
-        return transfer_constituents(annotation, words) or other_text(
-            annotation.words, words, str(place), corpus
-        )
+        found = transfer_constituents(annotation, words)
+        return of_this_text(found, annotation.words, words, str(place), corpus)
 
     def format(self, annotation: ConstituentTree | None, words: Sequence[str]) -> str:
         """A bracketed line."""
