@@ -151,3 +151,12 @@ class SyntaxHybridOptions(SyntaxTransformerOptions, RecurrentOptions):
     decoder_family: ChoiceEnum(FAMILIES) = option(  # type: ignore[valid-type]
         RNN, "decoder: a Transformer or GRUs (default: rnn)"
     )
+
+
+METHOD_SWITCHES = {
+    switch: getattr(options, switch)
+    for options in SyntaxHybridOptions.__mro__
+    if options.__module__.startswith("syntax_nmt.methods.")
+    for switch in list(options.__annotations__)[:1]
+}
+"""The option that turns each method on, the first of its own, and its value if it is off."""
