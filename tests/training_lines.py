@@ -16,7 +16,7 @@ def page_line(pairs: int, gpu: bool) -> str:
         *("--load-dependencies", "--criterion", "dependency_cross_entropy"),
         *("--label-smoothing", "0.1", "--share-all-embeddings", *size.options),
         *settings.options(),
-        *("--save-dir", "prepared/checkpoints"),
+        *("--save-dir", "prepared/heads"),
     ]
     first, *rest = wrapped(words).split("\n")
     return "\n".join([first.strip(), *(line[2:] for line in rest)])

@@ -43,6 +43,47 @@ def warn_of_changed_options(path: str, built: Any, saved: Any, given: Any) -> No
         )
 
 
+def refuse_other_method(path: str, saved: Any, given: Any, switches: Mapping[str, Any]) -> None:
+    """Refuses to go on with a checkpoint as a model of another method.
+
+    Args:
+        saved: the options of the model in the checkpoint; None = not known.
+        given: those of the model that was built.
+        switches: the option that turns each method on, and its value if it is off.
+
+    Raises:
+        UserError: names the options.
+    """
+    there, here = _by_name(saved), _by_name(given)
+    others = [
+        f"{flag(name)} is {here.get(name, off)} (there: {there.get(name, off)})"
+        for name, off in switches.items()
+        if here.get(name, off) != there.get(name, off)
+    ]
+    if there and others:
+        raise UserError(
+            f"{path} is of another method: {', '.join(others)}: give this training a --save-dir "
+            "of its own; --finetune-from-model begins it with weights of another"
+        )
+
+
+def refuse_other_criterion(path: str, saved: str | None, criterion: Any) -> None:
+    """Refuses to go on counting updates under another criterion, where fairseq has an assertion.
+
+    Args:
+        saved: the criterion's class in the checkpoint; None = not known, or it does not matter.
+
+    Raises:
+        UserError: names both.
+    """
+    given = type(criterion).__name__
+    if saved is not None and saved != given:
+        raise UserError(
+            f"{path} was trained with {saved}, and --criterion is {given} now: give a new training "
+            "a --save-dir of its own, or --reset-optimizer to go on from these weights"
+        )
+
+
 def _differences(
     component: Any, saved: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Iterator[str]:

@@ -67,7 +67,7 @@ def check_direction(path: str | Path, state: Mapping[str, Any], cfg: Any) -> Non
 
     Args:
         path: of the checkpoint, for messages.
-        state: its content.
+        state: what it holds.
         cfg: the options of the task.
 
     Raises:

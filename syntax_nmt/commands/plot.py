@@ -27,7 +27,7 @@ KINDS = {
     "translation": (
         "a sentence and its translation: the model's tree of the sentence, and the "
         "attention of each word of the translation",
-        "prepared --path prepared/checkpoints/checkpoint_best.pt --text 'Two dogs run.' --output "
+        "prepared --path prepared/heads/checkpoint_best.pt --text 'Two dogs run.' --output "
         "translation.svg",
     ),
     "constituents": (

@@ -127,7 +127,7 @@ class AnnotationFit:
         """What to tell the user; nothing if all annotation has the text's words.
 
         Args:
-            file: the annotation.
+            file: of the annotation, for messages.
         """
         if not self.bridged:
             return

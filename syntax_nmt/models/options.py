@@ -149,3 +149,11 @@ SyntaxHybridOptions = make_dataclass(
     "SyntaxHybridOptions", (), bases=(_Families, SyntaxTransformerOptions, RecurrentOptions)
 )
 """The options of both families beyond those of fairseq's own `transformer`."""
+
+METHOD_SWITCHES = {
+    switch: getattr(method.options, switch)
+    for method in METHODS
+    if method.options is not None
+    for switch in list(method.options.__annotations__)[:1]
+}
+"""The option that turns each method on, the first of its own, and its value if it is off."""

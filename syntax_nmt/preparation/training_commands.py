@@ -32,7 +32,7 @@ from syntax_nmt.preparation.training_settings import TrainingSettings, training_
 
 _LINE = 100
 _KINDS = (HEADS, PHRASES, CHUNKS)
-_MAIN = "checkpoints"  # of dependency heads, or of a Transformer without dependencies
+_SHOWN = "dependency_transformer"  # a translation is shown with it, or with the first method
 _SMOOTHED = "label_smoothed_cross_entropy"
 
 
@@ -159,7 +159,7 @@ class _Method:
     Attributes:
         title: a description.
         arch: its architecture, without a size.
-        save_dir: name of the folder of its checkpoints.
+        save_dir: name of the folder of its checkpoints, which no other method has.
         options: further options.
         criterion: its training objective.
         reads: annotation that it also needs in translation.
@@ -180,35 +180,31 @@ class _Method:
 def _methods(data: TrainingData) -> list[_Method]:
     """The methods whose annotation exists."""
     kinds = data.annotated["train"]
-    supervised = HEADS in kinds
     methods = [
-        _Method("a Transformer without syntax", "syntax_transformer",
-                "baseline" if supervised else _MAIN),
-        _Method("latent phrases", "latent_phrase_transformer", "latent_checkpoints",
+        _Method("a Transformer without syntax", "syntax_transformer", "baseline"),
+        _Method("latent phrases", "latent_phrase_transformer", "latent",
                 criterion="synchronous_cross_entropy"),
     ]  # fmt: skip
-    if supervised:
+    if HEADS in kinds:
         methods += [
-            _Method("dependency heads", "dependency_transformer", _MAIN,
+            _Method("dependency heads", "dependency_transformer", "heads",
                     ("--load-dependencies",), "dependency_cross_entropy"),
-            _Method("parent-scaled attention", "pascal_transformer", "pascal_checkpoints",
+            _Method("parent-scaled attention", "pascal_transformer", "pascal",
                     ("--load-dependencies",), reads=HEADS),
         ]  # fmt: skip
     # Twice the usual warm-up, as in the paper.
     if PHRASES in kinds:
         methods.append(
-            _Method("phrases of the source's constituents", "phrase_transformer",
-                    "phrase_checkpoints", ("--phrase-segmentation", "parsed", "--load-phrases"),
+            _Method("phrases of the source's constituents", "phrase_transformer", "phrases",
+                    ("--phrase-segmentation", "parsed", "--load-phrases"),
                     reads=PHRASES, warmups=2)
         )  # fmt: skip
     else:
-        methods.append(
-            _Method("phrases, n-grams", "phrase_transformer", "phrase_checkpoints", warmups=2)
-        )
+        methods.append(_Method("phrases, n-grams", "phrase_transformer", "ngrams", warmups=2))
     if CHUNKS in kinds:
         methods.append(
-            _Method("a bi-scale decoder over the target's chunks", "bi_scale_rnn",
-                    "bi_scale_checkpoints", ("--load-chunks",), "chunk_cross_entropy", is_rnn=True)
+            _Method("a bi-scale decoder over the target's chunks", "bi_scale_rnn", "bi_scale",
+                    ("--load-chunks",), "chunk_cross_entropy", is_rnn=True)
         )  # fmt: skip
     return methods
 
@@ -225,7 +221,8 @@ def next_commands(data: TrainingData, user_dir: Path) -> str:
         blocks.append(f"{method.title}:\n{train}")
         if method.reads is not None:
             blocks.append(f"  and translate with it by\n{_translate(data, method, str(user_dir))}")
-    main = next(method for _, method in lines if method.save_dir == _MAIN)
+    methods = [method for _, method in lines]
+    main = next((method for method in methods if method.arch == _SHOWN), methods[0])
     blocks.append(
         f"then translate with {main.title} (likewise others without such a line) by\n"
         f"{_translate(data, main, str(user_dir))}"

@@ -10,13 +10,19 @@ from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 
-from syntax_nmt.checkpoints.resumed import finish_interrupted_copy, warn_of_changed_options
+from syntax_nmt.checkpoints.resumed import (
+    finish_interrupted_copy,
+    refuse_other_criterion,
+    refuse_other_method,
+    warn_of_changed_options,
+)
 from syntax_nmt.checkpoints.task_checkpoints import (
     check_direction,
     check_weights,
     interpolated_option,
 )
 from syntax_nmt.errors import UserError
+from syntax_nmt.models.options import METHOD_SWITCHES
 
 STATE = "patience"  # in a checkpoint's state of the task
 
@@ -44,6 +50,7 @@ class Resuming:
         self._updates_before = 0  # made before the checkpoint that fairseq resumes from
         self._resumed: tuple[str, Mapping[str, Any]] | None = None  # a checkpoint, and its options
         self._begin: str | None = None
+        self._criterion: str | None = None  # that the updates were made with
 
     def begin(self, vocabularies: tuple[Dictionary, Dictionary]) -> None:
         """Finds and checks the checkpoint that fairseq will load; completes an incomplete one.
@@ -65,6 +72,7 @@ class Resuming:
         if not fresh and state.get("last_optimizer_state") is not None:
             history = state.get("optimizer_history") or [{}]
             self._updates_before = history[-1].get("num_updates", 0)
+            self._criterion = history[-1].get("criterion_name")
         if self._begin == self._last():
             check_direction(self._begin, state, self._cfg)
             self._resumed = self._begin, state.get("cfg") or {}
@@ -82,13 +90,31 @@ class Resuming:
             tuned = self._option("finetune_from_model")
             model.begins_with_weights_of_another = self._begin == tuned
 
-    def warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
-        """Logs options that differ from those of the resumed checkpoint.
+    def check_model(self, model: Any, options: Any) -> None:
+        """Compares a model with that of the resumed checkpoint, and logs other options.
 
         Args:
-            group: of the options, `model` or `criterion`.
-            built: the model or the criterion.
+            options: of the model, after it was built.
+
+        Raises:
+            UserError: it is of another method.
         """
+        if self._resumed is not None:
+            path, saved = self._resumed
+            refuse_other_method(path, saved.get("model"), options, METHOD_SWITCHES)
+        self._warn_of_changed_options("model", model, options)
+
+    def check_criterion(self, criterion: Any, options: Any) -> None:
+        """Compares a criterion with that of the checkpoint, and logs other options.
+
+        Raises:
+            UserError: it is another, so that fairseq cannot use the state of the optimizer.
+        """
+        if self._begin is not None:
+            refuse_other_criterion(self._begin, self._criterion, criterion)
+        self._warn_of_changed_options("criterion", criterion, options)
+
+    def _warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
         if self._resumed is not None and get_global_rank() == 0:
             path, saved = self._resumed
             warn_of_changed_options(path, built, saved.get(group), options)

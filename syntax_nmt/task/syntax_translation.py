@@ -289,9 +289,9 @@ class SyntaxTranslationTask(TranslationTask):
             from_checkpoint: whether its weights will be loaded, without training.
 
         Raises:
-            UserError: the training was started wrongly, its checkpoint is missing, damaged or of
-                other data, a YAML has a key that is no option of the model, or a parser is missing;
-                one line says so.
+            UserError: the training was started wrongly, its checkpoint is missing, damaged, of
+                other data or another method, a YAML has a key that is no option of the model, or a
+                parser is missing; one line says so.
         """
         with exits_in_fairseq_programs():
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
@@ -303,7 +303,8 @@ class SyntaxTranslationTask(TranslationTask):
         model = super().build_model(cfg, from_checkpoint)
         if not from_checkpoint:
             self.resuming.tell(model)
-            self.resuming.warn_of_changed_options("model", model, cfg)
+            with exits_in_fairseq_programs():
+                self.resuming.check_model(model, cfg)
         elif self._model_files:
             origin = self._model_files.pop(0)
             if hasattr(model, "origin"):
@@ -324,11 +325,11 @@ class SyntaxTranslationTask(TranslationTask):
             from_checkpoint: whether it is that of a checkpoint, not of a training.
 
         Raises:
-            UserError: the model's output layer needs another criterion.
+            UserError: the model's output layer or its checkpoint needs another criterion.
         """
         criterion = super().build_criterion(cfg, from_checkpoint)
-        self.resuming.warn_of_changed_options("criterion", criterion, cfg)
         with exits_in_fairseq_programs():
+            self.resuming.check_criterion(criterion, cfg)
             check_output_layer(self._model, criterion)
         self.inputs.objectives = getattr(criterion, "objectives", ())
         warn_of_untrained_parts(self._model, self.inputs.objectives)

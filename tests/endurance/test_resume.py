@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 from commands import fairseq
-from forked_programs import finished, killed, text_from
+from forked_programs import finished, killed, refused, text_from
 from methods import COMMON, METHODS, PLAIN
 
 pytestmark = pytest.mark.dear
@@ -208,6 +208,37 @@ def test_options_of_another_training_are_named(prepared, uninterrupted):
     log = finished(training(prepared, QUICK, folder, *SAVING, *others), folder / "log")
     assert "resumed with other options: --dropout 0.25 (there: 0.2); for a new" in log
     assert "resumed with other options: --label-smoothing 0.25 (there: 0.1); for a new" in log
+
+
+@pytest.mark.parametrize(
+    ("method", "begun", "said"),
+    [
+        ("dependency_transformer", "syntax_transformer",
+         "is of another method: --supervised-layer is -1 (there: None): give this training a"),
+        ("syntax_transformer", "dependency_transformer",
+         "is of another method: --supervised-layer is None (there: -1)"),
+        ("phrase_transformer+parsed", "phrase_transformer",
+         "is of another method: --phrase-segmentation is parsed (there: ngram)"),
+        ("bi_scale_rnn", "rnn_search_cgru", "is of another method: --bi-scale is True (there: "),
+    ],
+)  # fmt: skip
+def test_the_folder_of_another_method_is_refused(prepared, uninterrupted, method, begun, said):
+    """Also where that training has ended, so that there would be nothing to do."""
+    folder = uninterrupted(begun)
+    before = state_of(folder)
+    log = refused(training(prepared, method, folder, *SAVING), folder / "log")
+    assert f"checkpoint_last.pt {said}" in log
+    assert differences(state_of(folder), before) == []
+
+
+def test_the_folder_of_another_criterion_is_refused(prepared, uninterrupted, tmp_path):
+    folder = uninterrupted("syntax_transformer")
+    criterion = ("--criterion", "syntax_cross_entropy")
+    other = training(prepared, "syntax_transformer", folder, *SAVING, *criterion)
+    log = refused(other, folder / "log")
+    assert "with LabelSmoothedCrossEntropyCriterion, and --criterion is SyntaxCrossEntropy" in log
+    begun = ("--restore-file", folder / "checkpoint_last.pt", "--save-dir", tmp_path)
+    finished((*other, *begun, "--reset-optimizer"), tmp_path / "log")
 
 
 def test_begun_with_a_stock_transformer(prepared, tmp_path):

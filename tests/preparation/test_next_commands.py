@@ -110,11 +110,20 @@ def test_a_line_for_each_method_that_fits(tmp_path, kinds, methods):
     assert found["phrase_transformer"].phrase_segmentation == (
         "parsed" if PHRASES in kinds else "ngram"
     )
-    main_arch = "dependency_transformer" if HEADS in kinds else "syntax_transformer"
-    assert found[main_arch].save_dir == str(tmp_path / "checkpoints")
-    program, chosen = translated(folder_of(tmp_path, *kinds))["checkpoints"]
+    shown = "heads" if HEADS in kinds else "baseline"
+    program, chosen = translated(folder_of(tmp_path, *kinds))[shown]
     assert program == "fairseq-interactive"
     assert chosen.tokenizer == "syntax_words"
+
+
+def test_no_method_gets_the_folder_of_another(tmp_path):
+    """Whichever annotation a folder has: it may get more later."""
+    folders = {}
+    for kinds in ((), (HEADS,), (PHRASES,), (CHUNKS,), ALL):
+        for arch, chosen in trained(folder_of(tmp_path, *kinds)).items():
+            method = arch, chosen.phrase_segmentation if "phrase_segmentation" in chosen else None
+            assert folders.setdefault(chosen.save_dir, method) == method
+    assert len(folders) == 7
 
 
 def test_the_shortest_line_comes_first(tmp_path):
@@ -137,8 +146,8 @@ def test_every_size_of_corpus_has_models_of_its_size(tmp_path, pairs):
 def test_annotation_of_a_parser(tmp_path):
     """Typed text is parsed by the same one."""
     found = translated(folder_of(tmp_path, HEADS, PHRASES, parsed=(HEADS, PHRASES)))
-    assert found.keys() == {"checkpoints", "phrase_checkpoints", "pascal_checkpoints"}
-    for name in ("phrase_checkpoints", "pascal_checkpoints"):
+    assert found.keys() == {"heads", "phrases", "pascal"}
+    for name in ("phrases", "pascal"):
         program, chosen = found[name]
         assert program == "fairseq-interactive"
         assert chosen.parser_config == str(tmp_path / "parser.json")
@@ -148,7 +157,7 @@ def test_annotation_that_was_given(tmp_path):
     """No parser is known: a split that has it is translated."""
     given = folder_of(tmp_path, PHRASES, parsed=(HEADS,))
     annotated = {"train": [PHRASES], "valid": [PHRASES], "test": []}
-    program, chosen = translated(replace(given, annotated=annotated))["phrase_checkpoints"]
+    program, chosen = translated(replace(given, annotated=annotated))["phrases"]
     assert (program, chosen.load_phrases, chosen.gen_subset) == ("fairseq-generate", True, "valid")
     assert chosen.tokenizer == "syntax_words"  # as typed text: translations come out as text
     assert (chosen.source_tokenizer, chosen.target_tokenizer) == ("none", "none")
@@ -218,7 +227,7 @@ def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     assert done.stderr == ""
     arguments = done.stdout.split("\0")
     assert arguments.count(str(folder / "data-bin")) == 5
-    assert arguments.count(str(folder / "phrase_checkpoints")) == 1
+    assert arguments.count(str(folder / "phrases")) == 1
     assert not (tmp_path / "x").exists()
 
 

@@ -105,3 +105,15 @@ def test_the_table(files, capsys):
     assert row[-3:-1] == ["1", "seed"]
     assert sum(map(int, row[-1].split("/"))) == 120
     assert max(map(len, lines)) <= 100
+
+
+def test_a_lower_ter_is_better(files, capsys):
+    arguments = ["compare", files / "worse", files / "base", "-r", files / "ref", "-m", "ter"]
+    main([*map(str, arguments), "--tests", "sign"])
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if line.startswith("TER"))
+    assert head.split()[-1] == "better/worse/equal"
+    counts = next(line for line in lines if line.startswith("base")).split()[-1].split("/")
+    better, worse, _ = map(int, counts)
+    assert better > worse
+    assert any(line.startswith("better/worse/equal: what the system's") for line in lines)

@@ -40,6 +40,7 @@ _COLUMNS = {
     "seeds": ("p seeds", f"Welch's t over training seeds, {FEWEST} or more of both"),
 }
 _INTERVAL = "95 %"
+_SIGNS = "better/worse/equal"
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ def _notes(figures: dict[str, Any]) -> list[str]:
     notes = ["; ".join(legend.values()), "; ".join(over_seeds)]
     if "sign_test" in there:
         notes.append(
-            "+/-/=: sentences in which the system raises, lowers or keeps the baseline's score"
+            f"{_SIGNS}: what the system's translation of a sentence makes the baseline's score"
         )
     if "cut" in figures:
         notes.append(f"cut: {longer_text(figures['cut'])}")
@@ -222,7 +223,7 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     if intervals:
         head.append(_INTERVAL)
     if "sign_test" in columns:
-        head.append("+/-/=")
+        head.append(_SIGNS)
     rows = []
     for system in systems:
         item = system["scores"][name]
