@@ -9,6 +9,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 
 import syntax_nmt.methods
 import syntax_nmt.plugin
+from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.methods.method import (
     RNN_DECODER,
     RNN_ENCODER,
@@ -90,19 +91,18 @@ class Method:
     batch_norm: bool = False
 
 
-def _loading(kinds):
-    """The options that load some kinds of annotation; features are one list."""
-    features = [kind.name for kind in kinds if kind.text_kind is not None]
-    flags = [kind.flag for kind in kinds if kind.text_kind is None]
-    return (*flags, *(("--load-features", ",".join(features)) if features else ()))
-
-
 def _of(line):
     shared = (SHARED,) if line.shares_embeddings else ()
-    training = (f"{line.arch}_tiny", *line.options, "--criterion", line.criterion, *SMOOTHED)
+    training = (
+        f"{line.arch}_tiny",
+        *line.training_options,
+        "--criterion",
+        line.criterion,
+        *SMOOTHED,
+    )
     return Method(
         ("--arch", *training, *line.in_small, *shared),
-        _loading(line.reads),
+        loading_options(line.reads),
         line.silent,
         line.narrow,
         line.scores_jointly,
@@ -122,7 +122,7 @@ def _mixed(name, *parts):
         for text in (option, str(weight))
     ]
     criterion = "syntax_cross_entropy" if weights else SMOOTHED_LOSS
-    training = ("--arch", *MIXED[name], *_loading(needs), "--criterion", criterion)
+    training = ("--arch", *MIXED[name], *loading_options(needs), "--criterion", criterion)
     lines = [line for each in methods for line in each.lines[:1]]
     return Method(
         (*training, *SMOOTHED, *weights, SHARED),

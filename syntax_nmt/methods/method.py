@@ -8,6 +8,7 @@ from fairseq.dataclass import FairseqDataclass
 
 from syntax_nmt.arguments import DECODER, ENCODER
 from syntax_nmt.backbone.feature import Feature
+from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.objective import AuxiliaryObjective
 
@@ -49,7 +50,8 @@ class TrainingLine:
         title: a description.
         arch: the architecture, without a size.
         save_dir: name of the folder of its checkpoints.
-        options: of `fairseq-train`, beside architecture, criterion and sizes.
+        options: of `fairseq-train`, beside architecture, criterion, sizes and those that load
+            annotation.
         criterion: its training objective.
         needs: annotation that it is trained with.
         reads: annotation that it needs in translation, too: typed text needs a parser.
@@ -62,6 +64,7 @@ class TrainingLine:
         silent: options that silence its randomness in training, beside those of dropout.
         scores_jointly: a search also scores what the decoder chooses beside words.
         batch_norm: its batch norms see the batches of all workers as one.
+        is_printed: whether `prepare` prints it.
     """
 
     title: str
@@ -80,6 +83,12 @@ class TrainingLine:
     silent: tuple[str, ...] = ()
     scores_jointly: bool = False
     batch_norm: bool = False
+    is_printed: bool = True
+
+    @property
+    def training_options(self) -> tuple[str, ...]:
+        """Those that load its annotation, and its own."""
+        return (*loading_options(self.needs), *self.options)
 
     @property
     def name(self) -> str:

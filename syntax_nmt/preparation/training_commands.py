@@ -11,8 +11,9 @@ from pathlib import Path
 import torch
 from fairseq.data.data_utils import infer_language_pair
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
-from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation.columns import loading_options
+from syntax_nmt.data.annotation.kind import TARGET, AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.data_bin_names import check_name
 from syntax_nmt.data.manifest import read_manifest
@@ -26,14 +27,13 @@ from syntax_nmt.data.prepared_text import (
 from syntax_nmt.data.ragged import count_rows
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
+from syntax_nmt.models.presets import LINES
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.training_settings import TrainingSettings, training_settings
 
 _LINE = 100
-_KINDS = (HEADS, PHRASES, CHUNKS)
-_SHOWN = "dependency_transformer"  # a translation is shown with it, or with the first method
-_SMOOTHED = "label_smoothed_cross_entropy"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class TrainingData:
             except (OSError, ValueError) as error:
                 raise UserError(f"{error}: run fairseq-preprocess again") from error
         manifest = read_manifest(data_bin)
-        names = {HEADS: source, PHRASES: source, CHUNKS: target}
+        names = {kind: target if kind.side == TARGET else source for kind in KINDS}
         annotated = {
             split: [
                 kind
@@ -106,6 +106,10 @@ class TrainingData:
             folder, data_bin, (source, target), pairs, splits, annotated, parsed,
             len(dictionaries) == 1, segmentation,
         )  # fmt: skip
+
+    def is_parsed(self, kind: AnnotationKind) -> bool:
+        """Whether a parser made it, which parses typed text likewise."""
+        return (kind.text_kind or kind) in self.parsed
 
     @property
     def validated(self) -> bool:
@@ -147,66 +151,15 @@ def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
 def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
     """What `syntax-nmt prepare` has on record as made by a parser."""
     steps = recorded_steps(folder / RECORD) or {}
-    names = {kind: f".{source}.{kind.ending}" for kind in (HEADS, PHRASES)}
+    names = {kind: f".{source}.{kind.ending}" for kind in TEXT_KINDS if kind.parsed_by is not None}
     made = [name for name, step in steps.items() if "annotated" in step.get("report", {})]
     return [kind for kind, ending in names.items() if any(name.endswith(ending) for name in made)]
 
 
-@dataclass(frozen=True)
-class _Method:
-    """The training options of a method.
-
-    Attributes:
-        title: a description.
-        arch: its architecture, without a size.
-        save_dir: name of the folder of its checkpoints, which no other method has.
-        options: further options.
-        criterion: its training objective.
-        reads: annotation that it also needs in translation.
-        is_rnn: whether its sizes are those of an RNN.
-        warmups: how many times as long the warm-up is.
-    """
-
-    title: str
-    arch: str
-    save_dir: str
-    options: tuple[str, ...] = ()
-    criterion: str = _SMOOTHED
-    reads: AnnotationKind | None = None
-    is_rnn: bool = False
-    warmups: int = 1
-
-
-def _methods(data: TrainingData) -> list[_Method]:
-    """The methods whose annotation exists."""
-    kinds = data.annotated["train"]
-    methods = [
-        _Method("a Transformer without syntax", "syntax_transformer", "baseline"),
-        _Method("latent phrases", "latent_phrase_transformer", "latent",
-                criterion="synchronous_cross_entropy"),
-    ]  # fmt: skip
-    if HEADS in kinds:
-        methods += [
-            _Method("dependency heads", "dependency_transformer", "heads",
-                    ("--load-dependencies",), "dependency_cross_entropy"),
-            _Method("parent-scaled attention", "pascal_transformer", "pascal",
-                    ("--load-dependencies",), reads=HEADS),
-        ]  # fmt: skip
-    # Twice the usual warm-up, as in the paper.
-    if PHRASES in kinds:
-        methods.append(
-            _Method("phrases of the source's constituents", "phrase_transformer", "phrases",
-                    ("--phrase-segmentation", "parsed", "--load-phrases"),
-                    reads=PHRASES, warmups=2)
-        )  # fmt: skip
-    else:
-        methods.append(_Method("phrases, n-grams", "phrase_transformer", "ngrams", warmups=2))
-    if CHUNKS in kinds:
-        methods.append(
-            _Method("a bi-scale decoder over the target's chunks", "bi_scale_rnn", "bi_scale",
-                    ("--load-chunks",), "chunk_cross_entropy", is_rnn=True)
-        )  # fmt: skip
-    return methods
+def _lines(data: TrainingData) -> list[TrainingLine]:
+    """The ways to train whose annotation exists."""
+    kinds = set(data.annotated["train"])
+    return [line for line in LINES if line.is_printed and kinds.issuperset(line.needs)]
 
 
 def next_commands(data: TrainingData, user_dir: Path) -> str:
@@ -215,14 +168,16 @@ def next_commands(data: TrainingData, user_dir: Path) -> str:
     Args:
         user_dir: the plugin's folder.
     """
-    lines = [(_train(data, method, str(user_dir)), method) for method in _methods(data)]
+    lines = [(_train(data, line, str(user_dir)), line) for line in _lines(data)]
     blocks = [_expectation(data)]
     for train, method in sorted(lines, key=lambda line: len(line[0])):
         blocks.append(f"{method.title}:\n{train}")
-        if method.reads is not None:
+        if method.reads:
             blocks.append(f"  and translate with it by\n{_translate(data, method, str(user_dir))}")
     methods = [method for _, method in lines]
-    main = next((method for method in methods if method.arch == _SHOWN), methods[0])
+    # Trained on annotation, and translating without: what a newcomer tries first.
+    shown = (line for line in methods if line.needs and not line.reads)
+    main = next((line for line in shown if line.family == TRANSFORMER), methods[0])
     blocks.append(
         f"then translate with {main.title} (likewise others without such a line) by\n"
         f"{_translate(data, main, str(user_dir))}"
@@ -256,17 +211,17 @@ def _shared(data: TrainingData, user_dir: str) -> list[str]:
     ]
 
 
-def _train(data: TrainingData, method: _Method, user_dir: str) -> str:
+def _train(data: TrainingData, method: TrainingLine, user_dir: str) -> str:
     settings = _settings(data)
     size = settings.size
     suffix, sizes = (
-        (size.rnn_suffix, size.rnn_options) if method.is_rnn else (size.suffix, size.options)
+        (size.rnn_suffix, size.rnn_options) if method.family == RNN else (size.suffix, size.options)
     )
     return wrapped(
         [
             *["fairseq-train", str(data.data_bin), *_shared(data, user_dir)],
-            *["--arch", method.arch + suffix, *method.options],
-            *(["--share-all-embeddings"] if data.joined else []),
+            *["--arch", method.arch + suffix, *method.training_options],
+            *(["--share-all-embeddings"] if data.joined and method.shares_embeddings else []),
             *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
             *settings.options(method.warmups, data.validated),
             *["--save-dir", str(data.folder / method.save_dir)],
@@ -274,21 +229,18 @@ def _train(data: TrainingData, method: _Method, user_dir: str) -> str:
     )
 
 
-def _translate(data: TrainingData, method: _Method, user_dir: str) -> str:
+def _translate(data: TrainingData, method: TrainingLine, user_dir: str) -> str:
     """Typed text where it can be segmented, and parsed if need be; otherwise the last split."""
     # Validation selects the best checkpoint; without it use the last.
     name = "checkpoint_best.pt" if data.validated else "checkpoint_last.pt"
     path = ["--path", str(data.folder / method.save_dir / name), *data.text_options]
     shared = [str(data.data_bin), *_shared(data, user_dir)]
-    known = method.reads is None or method.reads in data.parsed
-    if data.takes_typed_text and known:
-        parser = [] if method.reads is None else ["--parser-config"]
-        parser += [str(data.folder / PARSER_CONFIG)] * len(parser)
+    if data.takes_typed_text and all(map(data.is_parsed, method.reads)):
+        parser = ["--parser-config", str(data.folder / PARSER_CONFIG)] if method.reads else []
         return wrapped(["fairseq-interactive", *shared, *parser, *path])
-    split, annotation = data.splits[-1], []
-    if method.reads is not None:  # no parser is known, as the annotation was given
-        split = [name for name, kinds in data.annotated.items() if method.reads in kinds][-1]
-        annotation = [method.reads.flag]
+    # No parser is known if the annotation was given.
+    split = [name for name in data.splits if set(method.reads) <= set(data.annotated[name])][-1]
+    annotation = loading_options(method.reads)
     return wrapped(["fairseq-generate", *shared, "--gen-subset", split, *annotation, *path])
 
 

@@ -48,6 +48,9 @@ def test_multiword_ranges_and_empty_nodes(tmp_path):
         upos=("ADP", "DET", "NOUN", "PUNCT"),
         multiword=(MultiwordRange(0, 2, "Zum"),),
         line=3,
+        lemmas=("zu", "der", "Haus", "."),
+        xpos=("_",) * 4,
+        feats=("_",) * 4,
     )
     assert tree.collapse(4) is tree
     surface = tree.collapse(3)

@@ -16,8 +16,10 @@ from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.columns import DEPREL, LEMMA, UPOS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.prepared_text import TextSegmentation
+from syntax_nmt.models.presets import LINES
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 
 PARSERS = {
@@ -73,9 +75,10 @@ def commands(data: TrainingData) -> list[tuple[str, SimpleNamespace]]:
 
 
 def trained(data: TrainingData) -> dict[str, SimpleNamespace]:
-    """The options of each training, by architecture without its size."""
+    """The options of each training, by the folder of its checkpoints."""
     found = [chosen for program, chosen in commands(data) if program == "fairseq-train"]
-    return {chosen.arch.removesuffix("_tiny"): chosen for chosen in found}
+    assert len({chosen.save_dir for chosen in found}) == len(found)
+    return {Path(chosen.save_dir).name: chosen for chosen in found}
 
 
 def translated(data: TrainingData) -> dict[str, tuple[str, SimpleNamespace]]:
@@ -84,46 +87,44 @@ def translated(data: TrainingData) -> dict[str, tuple[str, SimpleNamespace]]:
     return {Path(chosen.path).parent.name: (program, chosen) for program, chosen in found}
 
 
-PLAIN = {"syntax_transformer", "latent_phrase_transformer", "phrase_transformer"}
+PLAIN = {"baseline", "latent", "ngrams", "rnn_baseline", "relation"}
+RNNS = {"rnn_baseline", "relation", "bi_scale", "features_rnn"}
 
 
 @pytest.mark.parametrize(
     ("kinds", "methods"),
     [
         ((), PLAIN),
-        ((HEADS,), PLAIN | {"dependency_transformer", "pascal_transformer"}),
-        ((PHRASES,), PLAIN),
-        ((CHUNKS,), PLAIN | {"bi_scale_rnn"}),
-        (ALL, PLAIN | {"dependency_transformer", "pascal_transformer", "bi_scale_rnn"}),
+        ((HEADS,), PLAIN | {"heads", "pascal"}),
+        ((PHRASES,), PLAIN | {"phrases"}),
+        ((CHUNKS,), PLAIN | {"bi_scale"}),
+        (ALL, PLAIN | {"heads", "pascal", "phrases", "bi_scale"}),
+        ((UPOS, DEPREL), PLAIN | {"features"}),
+        ((LEMMA, UPOS, DEPREL), PLAIN | {"features", "features_rnn"}),
     ],
 )
 def test_a_line_for_each_method_that_fits(tmp_path, kinds, methods):
     found = trained(folder_of(tmp_path, *kinds))
-    assert found.keys() == methods
-    assert len({chosen.save_dir for chosen in found.values()}) == len(found)
-    for arch, chosen in found.items():
-        assert chosen.load_dependencies == arch.startswith(("dependency", "pascal"))
-        assert chosen.load_phrases == (arch == "phrase_transformer" and PHRASES in kinds)
-        assert chosen.load_chunks == (arch == "bi_scale_rnn")
+    assert found.keys() >= methods
+    assert found.keys() - methods <= {line.save_dir for line in LINES}
+    for name, chosen in found.items():
+        (line,) = (line for line in LINES if line.save_dir == name)
+        assert chosen.arch.removesuffix("_tiny") == line.arch
+        assert chosen.load_dependencies == (HEADS in line.needs)
+        assert chosen.load_phrases == (PHRASES in line.needs)
+        assert chosen.load_chunks == (CHUNKS in line.needs)
         assert chosen.max_epoch % chosen.validate_interval == 0
         assert chosen.patience == 5
-    assert found["phrase_transformer"].phrase_segmentation == (
-        "parsed" if PHRASES in kinds else "ngram"
-    )
+    assert found["ngrams"].phrase_segmentation == "ngram"
+    assert "phrases" not in found or found["phrases"].phrase_segmentation == "parsed"
     shown = "heads" if HEADS in kinds else "baseline"
     program, chosen = translated(folder_of(tmp_path, *kinds))[shown]
     assert program == "fairseq-interactive"
     assert chosen.tokenizer == "syntax_words"
 
 
-def test_no_method_gets_the_folder_of_another(tmp_path):
-    """Whichever annotation a folder has: it may get more later."""
-    folders = {}
-    for kinds in ((), (HEADS,), (PHRASES,), (CHUNKS,), ALL):
-        for arch, chosen in trained(folder_of(tmp_path, *kinds)).items():
-            method = arch, chosen.phrase_segmentation if "phrase_segmentation" in chosen else None
-            assert folders.setdefault(chosen.save_dir, method) == method
-    assert len(folders) == 7
+def test_no_method_gets_the_folder_of_another():
+    assert len({line.save_dir for line in LINES}) == len(LINES)
 
 
 def test_the_shortest_line_comes_first(tmp_path):
@@ -136,11 +137,10 @@ def test_the_shortest_line_comes_first(tmp_path):
 @pytest.mark.parametrize("pairs", [100, 6_000, 29_000, 160_000, 4_500_000])
 def test_every_size_of_corpus_has_models_of_its_size(tmp_path, pairs):
     found = trained(folder_of(tmp_path, *ALL, pairs=pairs))
-    widths = {chosen.encoder_embed_dim for arch, chosen in found.items() if arch != "bi_scale_rnn"}
+    widths = {chosen.encoder_embed_dim for name, chosen in found.items() if name not in RNNS}
     assert len(widths) == 1
     if pairs < 100_000:
-        (rnn,) = (chosen for arch, chosen in found.items() if "bi_scale_rnn" in arch)
-        assert rnn.encoder_embed_dim in widths
+        assert {found[name].encoder_embed_dim for name in RNNS & found.keys()} == widths
 
 
 def test_annotation_of_a_parser(tmp_path):
@@ -217,7 +217,7 @@ def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     """Every program gets the folder as it is, and nothing else runs."""
     folder = tmp_path / name
     text = said_of(folder_of(folder, PHRASES, parsed=(PHRASES,)))
-    said = r"^(train .*|[\w ',-]+:|  and translate .*|then translate .*)$"
+    said = r"^(train .*|[\w ',*-]+:|  and translate .*|then translate .*)$"
     pasted = re.sub(said, "", text, flags=re.MULTILINE)
     programs = "".join(f"{program}() {{ printf '%s\\0' \"$@\"; }}\n" for program in PARSERS)
     done = subprocess.run(
@@ -226,7 +226,7 @@ def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     assert done.returncode == 0
     assert done.stderr == ""
     arguments = done.stdout.split("\0")
-    assert arguments.count(str(folder / "data-bin")) == 5
+    assert arguments.count(str(folder / "data-bin")) == 8
     assert arguments.count(str(folder / "phrases")) == 1
     assert not (tmp_path / "x").exists()
 

@@ -12,7 +12,7 @@ from syntax_nmt.task.annotation_inputs import AnnotationInputs
 
 PARSED, LOADED = torch.tensor([[2, 0]]), torch.tensor([[1, 1]])
 HEAD, TAGS = torch.tensor([[0, -1]]), torch.tensor([[1, 2]])
-PARSERS = {PHRASES: lambda tokens, typed: PARSED}
+PARSERS = {PHRASES: lambda tokens, typed, labels: PARSED}
 FOREIGN = SimpleNamespace()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from syntax_nmt.data.annotation.heads import HEADS, OfDependencyTrees
-from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_labels
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.ragged import RaggedArray
@@ -155,3 +155,11 @@ def check_columns(text: str | None, option: str) -> tuple[Column, ...]:
         if names.count(name) > 1:
             raise UserError(f"{option} {text}: {name} twice: give each column once")
     return tuple(known[name] for name in names)
+
+
+def loading_options(kinds: Iterable[AnnotationKind]) -> tuple[str, ...]:
+    """The options of the task that load some kinds; columns are one list."""
+    found = list(dict.fromkeys(kinds))
+    columns = ",".join(kind.name for kind in found if isinstance(kind, Column))
+    flags = [kind.flag for kind in found if not isinstance(kind, Column)]
+    return (*flags, *(("--load-features", columns) if columns else ()))

@@ -64,9 +64,8 @@ METHOD = Method(
         TrainingLine(
             "a bi-scale decoder over the target's chunks",
             "bi_scale_rnn",
-            "bi_scale_checkpoints",
-            ("--load-chunks",),
-            "chunk_cross_entropy",
+            "bi_scale",
+            criterion="chunk_cross_entropy",
             needs=(CHUNKS,),
             family=RNN,
             scores_jointly=True,

@@ -46,9 +46,8 @@ METHOD = Method(
         TrainingLine(
             "dependency heads",
             "dependency_transformer",
-            "dependency_checkpoints",
-            ("--load-dependencies",),
-            "dependency_cross_entropy",
+            "heads",
+            criterion="dependency_cross_entropy",
             needs=(HEADS,),
         ),
     ),

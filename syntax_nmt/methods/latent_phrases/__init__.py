@@ -54,7 +54,7 @@ METHOD = Method(
         TrainingLine(
             "latent phrases",
             "latent_phrase_transformer",
-            "latent_checkpoints",
+            "latent",
             criterion="synchronous_cross_entropy",
             in_small=("--sync-weight", "0.5"),
         ),

@@ -50,16 +50,14 @@ METHOD = Method(
         TrainingLine(
             "features of words, added to their embeddings",
             "feature_transformer",
-            "feature_checkpoints",
-            ("--load-features", "upos,deprel"),
+            "features",
             needs=(UPOS, DEPREL),
             reads=(UPOS, DEPREL),
         ),
         TrainingLine(
             "features of words, beside their embeddings",
             "feature_rnn",
-            "feature_rnn_checkpoints",
-            ("--load-features", "lemma,upos,deprel"),
+            "features_rnn",
             needs=(LEMMA, UPOS, DEPREL),
             reads=(LEMMA, UPOS, DEPREL),
             family=RNN,

@@ -26,8 +26,7 @@ METHOD = Method(
         TrainingLine(
             "parent-scaled attention",
             "pascal_transformer",
-            "pascal_checkpoints",
-            ("--load-dependencies",),
+            "pascal",
             needs=(HEADS,),
             reads=(HEADS,),
             in_small=("--parent-scaled-heads", "3"),

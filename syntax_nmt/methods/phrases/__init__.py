@@ -59,14 +59,14 @@ METHOD = Method(
         TrainingLine(
             "phrases, n-grams",
             "phrase_transformer",
-            "phrase_checkpoints",
+            "ngrams",
             warmups=2,
         ),
         TrainingLine(
             "phrases of the source's constituents",
             "phrase_transformer",
-            "parsed_phrase_checkpoints",
-            ("--phrase-segmentation", "parsed", "--load-phrases"),
+            "phrases",
+            ("--phrase-segmentation", "parsed"),
             variant="parsed",
             needs=(PHRASES,),
             reads=(PHRASES,),

@@ -50,7 +50,7 @@ METHOD = Method(
         TrainingLine(
             "a relation network",
             "relation_rnn",
-            "relation_checkpoints",
+            "relation",
             family=RNN,
             batch_norm=True,
         ),
