@@ -83,8 +83,12 @@ class Feature:
     def build_first(self) -> None:
         """Builds modules whose random numbers are drawn before those of the half's layers."""
 
-    def modules(self) -> Mapping[str, nn.Module]:
-        """Modules that the half registers after its layers, by name."""
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """Modules that the half registers after its layers, by name.
+
+        Args:
+            output_dim: M, width of the half's states.
+        """
         return {}
 
 

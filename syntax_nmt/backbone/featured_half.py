@@ -24,7 +24,7 @@ class FeaturedHalf:
         """Keeps the features, and registers their modules under the names that they give."""
         self.features = features
         for feature in features:
-            for name, module in feature.modules().items():
+            for name, module in feature.modules(self.output_dim).items():
                 self.add_module(name, module)
 
     @property

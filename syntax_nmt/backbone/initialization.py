@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import GATES
-from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 
 UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
 INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
@@ -36,9 +35,7 @@ def initialize_uniform(model: nn.Module) -> None:
     Args:
         model: changed in place.
     """
-    for module in model.modules():
-        if isinstance(module, MaskedBatchNorm):
-            continue
+    for module in _drawn(model):
         for parameter in module.parameters(recurse=False):
             nn.init.uniform_(parameter, -RANGE, RANGE)
     zero_pads(model)
@@ -65,18 +62,24 @@ def initialize_orthogonal(model: nn.Module) -> None:
     Args:
         model: changed in place.
     """
-    for module in model.modules():
-        if isinstance(module, MaskedBatchNorm):
-            continue
+    for module in _drawn(model):
         for name, parameter in module.named_parameters(recurse=False):
             if name.startswith("bias"):
                 nn.init.zeros_(parameter)
             else:
                 nn.init.normal_(parameter, std=DEVIATION)
-    for module in model.modules():
+    for module in _drawn(model):
         for matrix in _recurrent_matrices(module):
             nn.init.orthogonal_(matrix)
     zero_pads(model)
+
+
+def _drawn(model: nn.Module) -> list[nn.Module]:
+    """The modules without those that `starts_by_itself`, and without what these contain."""
+    modules = list(model.modules())
+    own = [module for module in modules if getattr(module, "starts_by_itself", False)]
+    kept = {id(inner) for module in own for inner in module.modules()}
+    return [module for module in modules if id(module) not in kept]
 
 
 def _recurrent_matrices(module: nn.Module) -> Iterator[Tensor]:

@@ -32,6 +32,7 @@ class MaskedBatchNorm(nn.Module):
         momentum: the share of each batch in the running averages.
     """
 
+    starts_by_itself = True
     running_mean: Tensor
     running_var: Tensor
 

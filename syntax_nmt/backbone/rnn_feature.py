@@ -51,11 +51,6 @@ class RNNEncoderHalf:
     shares_embeddings: bool = False
     has_given_embeddings: bool = False
 
-    @property
-    def output_dim(self) -> int:
-        """M, of a bidirectional GRU."""
-        return 2 * self.state_dim
-
 
 @dataclass(frozen=True)
 class RNNDecoderHalf:

@@ -10,6 +10,7 @@ from typing import Any
 from syntax_nmt.methods import (
     bi_scale,
     dependency_heads,
+    graph_convolution,
     latent_phrases,
     linguistic_features,
     parent_scaled,
@@ -29,6 +30,7 @@ METHODS: tuple[Method, ...] = (
     phrases.METHOD,
     dependency_heads.METHOD,
     relation_network.METHOD,
+    graph_convolution.METHOD,
 )
 
 # Of models that choose structures themselves.

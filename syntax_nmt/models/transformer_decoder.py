@@ -60,6 +60,7 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
     ) -> None:
         check_dropouts(half.cfg, TRANSFORMER_DROPOUTS)
         self.features = features
+        self.output_dim = half.output_dim
         reads_source = any(feature.reads_source for feature in features)
         if no_encoder_attn and not half.cfg.cross_self_attention and not reads_source:
             raise UserError(

@@ -64,7 +64,7 @@ def find_text_files(
         lang: one of the pair.
         pair: source and target language.
         words: folder of the tokenised text and the annotation files; the prefix's own by default.
-        kinds: to look for.
+        kinds: whose files are looked for, those with files of their own by default.
 
     Raises:
         UserError: there is no such text, or fairseq has not binarised it.

@@ -74,7 +74,6 @@ class Column(OfDependencyTrees):
         """The labels of a training text: `<unk>`, then the values in order.
 
         Args:
-            counts: of the values.
             threshold: values that are rarer have no label.
 
         Raises:

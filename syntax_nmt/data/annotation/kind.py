@@ -236,7 +236,6 @@ class AnnotationKind(ABC):
         """The labels of a training text, in the order of their ids.
 
         Args:
-            counts: of the labels in it.
             threshold: of a kind that has rare labels in common, how often others occur at least.
 
         Raises:

@@ -14,7 +14,7 @@ its place in the word. Their vectors are merged with the token's before the enco
 """
 
 from syntax_nmt.data.annotation.columns import DEPREL, LEMMA, UPOS
-from syntax_nmt.methods.linguistic_features.feature import SourceFeatures, take_labels
+from syntax_nmt.methods.linguistic_features.feature import SourceFeatures, take_feature_labels
 from syntax_nmt.methods.linguistic_features.options import CONCAT, LinguisticFeatureOptions
 from syntax_nmt.methods.method import (
     RNN,
@@ -66,7 +66,7 @@ METHOD = Method(
         ),
     ),
     switch=("--source-features=subword",),
-    take_from_data=take_labels,
+    take_from_data=take_feature_labels,
     trials={
         "feature_transformer+overwrite": (
             *("feature_transformer", "--feature-merge=overwrite", "--feature-dims=3,2,2"),

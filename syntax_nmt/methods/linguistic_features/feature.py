@@ -16,6 +16,7 @@ from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.column_labels import labels_of, take_labels
 from syntax_nmt.methods.linguistic_features.options import (
     CONCAT,
     FEATURES,
@@ -88,7 +89,11 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         if merge == CONCAT:
             _refuse_other_tables(half)
         dims = _dims(options, names, merge, half.embed_dim)
-        labels = {column: _labels(options, column) for column in COLUMNS if column.name in names}
+        labels = {
+            column: labels_of(options, column, f"--source-features {column.name}")
+            for column in COLUMNS
+            if column.name in names
+        }
         return cls(names, labels, merge, dims, options.feature_dropout, half)
 
     @property
@@ -107,7 +112,7 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         rows, width = embed_tokens.weight.shape
         return WordPart(rows, width - sum(self.dims), width, self.pad)
 
-    def modules(self) -> Mapping[str, nn.Module]:
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The tables."""
         by_name = {column.name: len(labels) for column, labels in self.columns.items()}
         sizes = [SPECIAL + by_name.get(name, PLACES) for name in self.names]
@@ -144,16 +149,14 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         return values.masked_fill(source.padding, NONE)
 
 
-def take_labels(options: Any, task: FairseqTask) -> None:
-    """Gives a model the values of the columns in the data, unless they are given.
+def take_feature_labels(options: Any, task: FairseqTask) -> None:
+    """Gives a model the values of its columns in the data, unless they are given.
 
     Args:
         options: of the model, a namespace; changed in place.
     """
     names = _names(getattr(options, "source_features", None) or "", check=False)
-    for column in COLUMNS:
-        if column.name in names and getattr(options, column.key, None) is None:
-            setattr(options, column.key, " ".join(task.labels(column)))
+    take_labels(options, task, [column for column in COLUMNS if column.name in names])
 
 
 def _names(text: str, check: bool = True) -> tuple[str, ...]:
@@ -199,13 +202,3 @@ def _dims(
             f"{', '.join(names)}, together less than the {width} of the embeddings"
         )
     return dims
-
-
-def _labels(options: LinguisticFeatureOptions, column: Column) -> tuple[str, ...]:
-    labels = tuple((getattr(options, column.key) or "").split())
-    if not labels:
-        raise UserError(
-            f"--source-features {column.name}: the data folder has no {column.labels_file}: make "
-            f"it with `prepare --features {column.name}` or `binarize --features {column.name}`"
-        )
-    return labels

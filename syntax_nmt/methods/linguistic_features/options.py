@@ -3,41 +3,23 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from typing import Optional
 
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.dataclass import ChoiceEnum
 
 from syntax_nmt.arguments import encoder_option
 from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.methods.column_labels import ColumnLabelOptions
 
 SUBWORD = "subword"
 FEATURES = (*(column.name for column in COLUMNS), SUBWORD)
 SUM, CONCAT, OVERWRITE = "sum", "concat", "overwrite"
 MERGES = (SUM, CONCAT, OVERWRITE)
 
-# Checkpoints keep the labels of each column under the key of its annotation.
-_Labels = make_dataclass(
-    "_Labels",
-    [
-        (
-            column.key,
-            Optional[str],
-            encoder_option(
-                None,
-                f"linguistic features: the values of {column.name} in the order of their ids, "
-                "separated by spaces; checkpoints store them (default: those of "
-                f"{column.labels_file} in the data folder)",
-            ),
-        )
-        for column in COLUMNS
-    ],
-    bases=(FairseqDataclass,),
-)
-
 
 @dataclass
-class LinguisticFeatureOptions(_Labels):  # type: ignore[misc, valid-type]
+class LinguisticFeatureOptions(ColumnLabelOptions):
     """Off by default."""
 
     source_features: Optional[str] = encoder_option(

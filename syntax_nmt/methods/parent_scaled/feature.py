@@ -81,7 +81,7 @@ class ParentScaledHeads(TransformerEncoderFeature):
         )
         return cls(layer, scaling, WordSpans(half.dictionary))
 
-    def modules(self) -> Mapping[str, nn.Module]:
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """Both modules; neither has parameters."""
         return {"parent_scaling": self.scaling, "word_spans": self.spans}
 

@@ -76,7 +76,7 @@ class EncoderPhrases(TransformerEncoderFeature):
         mixes_tokens = options.transparent_token_attention
         return cls(sizes, is_parsed, half, half.under_transformer, mixes_tokens)
 
-    def modules(self) -> Mapping[str, nn.Module]:
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The representation of the top layer's phrases."""
         if not self.hands_on:
             return {}
@@ -177,7 +177,7 @@ class DecoderPhrases(TransformerDecoderFeature):
         transparent = options.transparent_attention, options.transparent_token_attention
         return cls(sizes, transparent, half)
 
-    def modules(self) -> Mapping[str, nn.Module]:
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The mixtures."""
         cfg = self.half.cfg
         shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)

@@ -70,7 +70,7 @@ class _Biased:
             )
         return cls(str(kind), layers, half)
 
-    def modules(self) -> Mapping[str, nn.Module]:
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The bias; that of T5 has parameters."""
         return {"position_bias": self.bias}
 

@@ -105,7 +105,7 @@ class RelationOnTransformer(TransformerEncoderFeature):
         self.layer_on_top = build_relation_network(self.half.embed_dim, self.kernels, self.options)
         initialize(self.layer_on_top, self.half.initialization)
 
-    def modules(self) -> Mapping[str, nn.Module]:
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The layer."""
         return {"relation": self.layer_on_top}
 

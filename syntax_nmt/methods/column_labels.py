@@ -1,0 +1,65 @@
+"""The labels of columns of CoNLL-U that a model was built for, which checkpoints keep.
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
+
+from collections.abc import Iterable
+from dataclasses import make_dataclass
+from typing import TYPE_CHECKING, Any, Optional
+
+from fairseq.dataclass import FairseqDataclass
+from fairseq.tasks import FairseqTask
+
+from syntax_nmt.arguments import encoder_option
+from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.data.annotation.columns import Column
+from syntax_nmt.errors import UserError
+
+
+def _option(column: Column) -> tuple[str, Any, Any]:
+    text = (
+        f"the values of {column.name.upper()} in the order of their ids, separated by spaces; "
+        f"checkpoints store them (default: those of {column.labels_file} in the data folder)"
+    )
+    return column.key, Optional[str], encoder_option(None, text)
+
+
+if TYPE_CHECKING:  # the options of methods that read columns extend it
+
+    class ColumnLabelOptions(FairseqDataclass):
+        """An option a column, under the key of its annotation."""
+
+else:
+    ColumnLabelOptions = make_dataclass(
+        "ColumnLabelOptions", list(map(_option, COLUMNS)), bases=(FairseqDataclass,)
+    )
+
+
+def take_labels(options: Any, task: FairseqTask, columns: Iterable[Column]) -> None:
+    """Gives a model the labels of columns in the data, unless they are given.
+
+    Args:
+        options: of the model, a namespace; changed in place.
+        columns: that the model reads.
+    """
+    for column in columns:
+        if getattr(options, column.key, None) is None:
+            setattr(options, column.key, " ".join(task.labels(column)))
+
+
+def labels_of(options: Any, column: Column, reader: str) -> tuple[str, ...]:
+    """The labels of a column.
+
+    Args:
+        reader: the option that reads them, for the message.
+
+    Raises:
+        UserError: there are none.
+    """
+    labels = tuple((getattr(options, column.key) or "").split())
+    if not labels:
+        raise UserError(
+            f"{reader}: the data folder has no {column.labels_file}: make it with `prepare "
+            f"--features {column.name}` or `binarize --features {column.name}`"
+        )
+    return labels
