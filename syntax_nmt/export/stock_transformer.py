@@ -18,11 +18,12 @@ from omegaconf import OmegaConf
 from syntax_nmt.arguments import flag
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods import METHODS
 from syntax_nmt.models.family_options import HALVES, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
 
-# Supervised heads are the ordinary heads of a layer, trained with a loss of their own.
-_SAME_AT_INFERENCE = {"_name", "supervised_layer", *(f"{half}_family" for half in HALVES)}
+_SAME_AT_INFERENCE = {"_name", *(f"{half}_family" for half in HALVES)}
+_SAME_AT_INFERENCE.update(name for method in METHODS for name in method.same_at_inference)
 
 
 def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:

@@ -33,6 +33,16 @@ METHODS: tuple[Method, ...] = (
     graph_convolution.METHOD,
 )
 
+
+def how_to_get(structure: str) -> str:
+    """The options of models that have a structure, for messages.
+
+    Args:
+        structure: of :mod:`syntax_nmt.backbone.structures`.
+    """
+    return ", or ".join(each.gives[structure] for each in METHODS if structure in each.gives)
+
+
 # Of models that choose structures themselves.
 VALIDATIONS = tuple(each.validation for each in METHODS if each.validation is not None)
 

@@ -134,6 +134,8 @@ class Method:
         finds_ends: whether it reads where words end.
         unread: options that 0.1.0 took without effect, by the option that switches them on.
         anywhere: options that parts of both families use, although one has them.
+        gives: by structure that can be extracted from its models, the options that give it.
+        same_at_inference: options that change nothing in translation.
         used_elsewhere: of an option's name and all options, whether a mixed model uses the option
             although it has no part of the option's family.
         take_from_data: fills in options of a model that depend on the task's data.
@@ -153,6 +155,8 @@ class Method:
     finds_words: bool = False
     finds_ends: bool = False
     unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    gives: Mapping[str, str] = field(default_factory=dict)
+    same_at_inference: tuple[str, ...] = ()
     anywhere: tuple[str, ...] = ()
     used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)
     take_from_data: Optional[Callable[[Any, Any], None]] = None

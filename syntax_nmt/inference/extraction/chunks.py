@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces, project_chunks
@@ -22,6 +23,7 @@ from syntax_nmt.inference.forced_decoding import (
     forced_model,
     read_forced,
 )
+from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, nll_by_position
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme
@@ -90,7 +92,7 @@ class ChunkPredictor:
         self, decoder: ForcedDecoder, max_tokens: int, batch_size: int | None = None
     ) -> None:
         if CHUNKS not in declared([decoder.model]):
-            raise UserError("the model chooses no chunks: train one with --arch bi_scale_rnn")
+            raise UserError(f"the model chooses no chunks: train one with {how_to_get(CHUNKED)}")
         self.names: tuple[str, ...] = decoder.model.decoder.chunk_tags
         if not self.names:
             raise UserError(
@@ -156,7 +158,7 @@ class ChunkPredictor:
             gold[row, len(tags)] = len(self.names) + 1
         gold = gold.to(self.decoder.device)
         extra: Any
-        _, extra = self.decoder.forward(batch, features_only=True, chunk_tags=gold)
+        _, extra = self.decoder.forward(batch, features_only=True, **{CHUNKS.key: gold})
         counted = gold.ge(0)
         counted[:, 0] = False
         right = extra["boundary_logits"][0].argmax(dim=-1).eq(gold.gt(0)) & counted

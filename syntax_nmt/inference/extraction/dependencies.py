@@ -17,14 +17,10 @@ from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fai
 from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, structures_of
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
+from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
 from syntax_nmt.task.source_parser import SourceParser
-
-NO_DEPENDENCIES = (
-    "the model has no supervised attention heads; train one with "
-    "--arch dependency_transformer or with --supervised-layer"
-)
 
 
 class ParentHead(EncoderAnswers):
@@ -41,7 +37,10 @@ class ParentHead(EncoderAnswers):
         self, model: BaseFairseqModel, text: SourceText, parser: SourceParser | None = None
     ) -> None:
         if DEPENDENCIES not in getattr(getattr(model, "encoder", None), "structures", ()):
-            raise UserError(NO_DEPENDENCIES)
+            raise UserError(
+                "the model has no supervised attention heads; train one with "
+                f"{how_to_get(DEPENDENCIES)}"
+            )
         super().__init__(model, text, self._scores, parser, return_all_hiddens=True)
 
     def _scores(self, out: Any) -> np.ndarray:

@@ -9,11 +9,17 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
+from syntax_nmt.backbone.structures import (
+    CONSTITUENTS,
+    SOURCE_DISTANCES,
+    TARGET_DISTANCES,
+    StructureLayers,
+)
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.model_answers import EncoderAnswers
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.source_text import SourceText
+from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
 
@@ -123,7 +129,7 @@ def check_model(model: BaseFairseqModel, layer: int, half: str) -> None:
     if not layers:
         raise UserError(
             f"the model's {half} has no syntactic distances: give --path a model trained with "
-            "--arch latent_phrase_transformer (or --latent-phrase-layers)"
+            f"{how_to_get(CONSTITUENTS)}"
         )
     if not 0 <= layer < layers:
         raise UserError(

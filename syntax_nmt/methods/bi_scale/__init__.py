@@ -14,6 +14,7 @@ boundary gate, or in training the annotation, begins a chunk.
 """
 
 from syntax_nmt.backbone.readout import TANH
+from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale import validation
 from syntax_nmt.methods.bi_scale.feature import BiScale, take_chunk_types
@@ -72,6 +73,7 @@ METHOD = Method(
         ),
     ),
     switch=("--bi-scale",),
+    gives={CHUNKED: "--arch bi_scale_rnn"},
     take_from_data=take_chunk_types,
     validation=validation,
     trials={

@@ -12,6 +12,7 @@ source dependency tree. The method adds no parameters, and translation needs no 
 | the supervised layer | `feature.SupervisedHeads` |
 """
 
+from syntax_nmt.backbone.structures import DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.methods.dependency_heads.feature import SupervisedHeads
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
@@ -52,4 +53,6 @@ METHOD = Method(
         ),
     ),
     switch=("--supervised-layer=-1",),
+    gives={DEPENDENCIES: "--arch dependency_transformer or with --supervised-layer"},
+    same_at_inference=("supervised_layer",),
 )

@@ -18,6 +18,7 @@ self-attention. A loss makes source and target structures similar through the cr
 | compared with: a constraint on attention (Deguchi et al., 2021) | `loss.attention_loss` |
 """
 
+from syntax_nmt.backbone.structures import CONSTITUENTS
 from syntax_nmt.methods.latent_phrases.feature import DecoderLatentPhrases, EncoderLatentPhrases
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 from syntax_nmt.methods.latent_phrases.options import (
@@ -60,6 +61,7 @@ METHOD = Method(
         ),
     ),
     switch=("--latent-phrase-layers=2",),
+    gives={CONSTITUENTS: "--arch latent_phrase_transformer (or --latent-phrase-layers)"},
     unread={
         "latent_phrase_layers": (
             "syntactic_distance_lookback",

@@ -1,0 +1,46 @@
+"""A paper is one declaration: no code outside of its folder knows it."""
+
+import re
+
+from commands import REPOSITORY
+
+from syntax_nmt.methods import METHODS
+
+PACKAGE = REPOSITORY / "syntax_nmt"
+# Files of syntax_nmt/methods that are no paper's.
+SHARED = "(column_labels|method|objective|sizes)"
+# Help of options of all RNNs; the options of the built-in corpus's own model; an example.
+MAY_NAME = {"models/options.py", "builtin_corpus/trained.py", "commands/options.py"}
+
+
+def lines():
+    """(place, line) of all code outside of the methods, but of what may name them."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith("methods/") and name not in MAY_NAME:
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+                yield f"{name}:{number}: {line.strip()}", line
+
+
+def test_no_other_code_imports_from_a_paper():
+    importing = re.compile(rf"syntax_nmt\.methods\.(?!{SHARED}\b)")
+    assert [place for place, line in lines() if importing.search(line)] == []
+
+
+def test_no_other_code_names_architectures_or_options():
+    names = {name for method in METHODS for name in (*method.presets, *method.option_names())}
+    # Kinds of annotation have keys of these names, and checkpoints keep labels under them.
+    names -= {"chunk_tags", *(name for name in names if name.startswith("feature_"))}
+    names |= {"--" + name.replace("_", "-") for name in names}
+    assert len(names) > 100
+    known = re.compile(rf"(?<![\w-])({'|'.join(sorted(names, key=len, reverse=True))})(?![\w-])")
+    assert [place for place, line in lines() if known.search(line)] == []
+
+
+def test_the_list_has_each_folder_once():
+    folders = {path.parent.name for path in PACKAGE.glob("methods/*/__init__.py")}
+    listed = [method.options.__module__.split(".")[2] for method in METHODS]
+    assert sorted(listed) == sorted(folders)
+    for method in METHODS:
+        assert len({line.name for line in method.lines}) == len(method.lines)
+        assert all(line.arch in method.presets for line in method.lines)
