@@ -6,12 +6,15 @@ from typing import Any
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 
+from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS
+
 EOS, FIRST_WORD = 2, 4
 CHUNK_TAGS = ("ADJP", "ADVP", "NP", "O", "PP", "SBAR", "VP")
+VALUES = 40  # of each column of features
 
 
 def write_dictionaries(folder: Path, words: int) -> None:
-    """Writes the same vocabulary for both sides, and the types of chunks.
+    """Writes the same vocabulary for both sides, and the labels of annotation.
 
     Args:
         words: the size of the vocabulary.
@@ -21,7 +24,11 @@ def write_dictionaries(folder: Path, words: int) -> None:
         dictionary.add_symbol(f"w{index}")
     for language in ("src", "tgt"):
         dictionary.save(str(folder / f"dict.{language}.txt"))
-    (folder / "dict.chunks.txt").write_text("\n".join(CHUNK_TAGS) + "\n", encoding="utf-8")
+    values = ["<unk>", *(f"v{number}" for number in range(1, VALUES))]
+    for kind in KINDS:
+        if kind.labels_file is not None:
+            labels = CHUNK_TAGS if kind is CHUNKS else values
+            (folder / kind.labels_file).write_text("\n".join(labels) + "\n", encoding="utf-8")
 
 
 def make_batches(
@@ -55,6 +62,10 @@ def make_batches(
         )  # fmt: skip
         batch = dataset.collater([dataset[i] for i in range(sentences)])
         batch["heads"] = random_heads(batch["net_input"]["src_tokens"], dictionary.pad(), generator)
+        for column in COLUMNS:
+            batch[column.key] = random_values(
+                batch["net_input"]["src_tokens"], dictionary.pad(), generator
+            )
         batch["chunk_tags"] = random_chunks(batch["target"], dictionary.pad(), generator)
         batches.append(batch)
     return batches
@@ -73,6 +84,18 @@ def random_heads(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> 
     offset = (columns - first).clamp(min=0)
     heads = first + (torch.rand(tokens.shape, generator=generator) * offset).long()
     return heads.masked_fill(tokens.eq(pad) | tokens.eq(EOS), -1)
+
+
+def random_values(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> torch.Tensor:
+    """Ids of the labels of a column, B×S int32.
+
+    Args:
+        tokens: B×S.
+        pad: the padding symbol.
+        generator: of random numbers.
+    """
+    values = torch.randint(1, VALUES + 1, tokens.shape, generator=generator)
+    return values.masked_fill(tokens.eq(pad) | tokens.eq(EOS), -1).int()
 
 
 def random_chunks(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> torch.Tensor:

@@ -26,6 +26,9 @@ from systems import BenchmarkedSystem, build
 from table import print_table
 from works import WORKS, Load, load
 
+from syntax_nmt.methods.method import RNN, TRANSFORMER
+from syntax_nmt.models.presets import LINES
+
 # Methods on a Transformer encoder under a conditional GRU, and the losses that are theirs.
 PARTS = {
     "heads": "--supervised-layer -1 --child-weight 0.4 --parent-weight 0.4",
@@ -36,17 +39,16 @@ PARTS = {
 }
 TOGETHER = "syntax_hybrid+all"
 
+
+def _of_family(family: str) -> dict[str, str]:
+    """The architectures of a family with an own line of training."""
+    return {line.arch: "" for line in LINES if line.family == family}
+
+
 # The systems of a comparison, each with further options; the first is what the others are
 # compared with. What follows a plus sign tells systems of one architecture apart.
 COMPARISONS: dict[str, dict[str, str]] = {
-    "transformer": {
-        "transformer": "",
-        "syntax_transformer": "",
-        "dependency_transformer": "",
-        "phrase_transformer": "",
-        "latent_phrase_transformer": "",
-        "pascal_transformer": "",
-    },
+    "transformer": {"transformer": "", **_of_family(TRANSFORMER)},
     "biases": {
         "syntax_transformer": "",
         **{
@@ -56,7 +58,7 @@ COMPARISONS: dict[str, dict[str, str]] = {
         "pascal_transformer": "",
     },
     "lstm": {"lstm": "--encoder-bidirectional", "rnn_search": "", "rnn_search_cgru": ""},
-    "rnn": {"rnn_search_cgru": "", "relation_rnn": "", "bi_scale_rnn": ""},
+    "rnn": {"rnn_search_cgru": "", **_of_family(RNN)},
     "hybrid": {
         name: f"--conditional-gru {more}"
         for name, more in {

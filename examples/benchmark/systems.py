@@ -15,14 +15,13 @@ from fairseq.tasks import FairseqTask
 from sizes import Sizes
 
 import syntax_nmt.plugin  # noqa: F401  registers its architectures
+from syntax_nmt.methods.method import SMOOTHED
+from syntax_nmt.models.presets import LINES
 from syntax_nmt.models.syntax_hybrid import SyntaxHybrid
 
-# What a system is trained by: that of its method, or the plain loss of its half.
-METHOD_CRITERIONS = {
-    "dependency_transformer": "dependency_cross_entropy",
-    "latent_phrase_transformer": "synchronous_cross_entropy",
-    "bi_scale_rnn": "chunk_cross_entropy",
-}
+# What a system is trained by, if not by all losses.
+CRITERIONS = {line.arch: line.criterion for line in LINES if line.criterion != SMOOTHED}
+OWN_EMBEDDINGS = {line.arch for line in LINES if not line.shares_embeddings}
 HALVES = ("encoder", "decoder")
 RELATION_WIDTH = 256  # of the published relation network; a narrower model has a narrower one
 OWN = {"task": "syntax_translation", "criterion": "syntax_cross_entropy", "optimizer": "fused_adam"}
@@ -84,12 +83,14 @@ def build(
     model_type = ARCH_MODEL_REGISTRY[arch]
     ours = model_type.__module__.startswith("syntax_nmt.")
     chosen = dict(OWN if ours else STOCK)
-    for method, criterion in METHOD_CRITERIONS.items():
-        if name.startswith(method):
+    for base, criterion in CRITERIONS.items():
+        if name.startswith(base):
             chosen["criterion"] = criterion
     command = [str(folder), "-s", "src", "-t", "tgt", "--arch", arch]
     command += [part for option, value in chosen.items() for part in (f"--{option}", value)]
-    command += ["--label-smoothing", "0.1", "--share-all-embeddings", "--lr", "1e-4"]
+    command += ["--label-smoothing", "0.1", "--lr", "1e-4"]
+    if arch not in OWN_EMBEDDINGS:
+        command.append("--share-all-embeddings")
     if issubclass(model_type, SyntaxHybrid):  # a Transformer encoder, an RNN decoder
         command += transformer_options(sizes, ["encoder"])
         command += rnn_options(sizes, ours, ["decoder"])
