@@ -25,8 +25,8 @@ class _Kind(NamedTuple):
 
 def _is_number(value: Any) -> bool:
     """fairseq keeps figures as tensors of one number, too."""
-    if isinstance(value, (torch.Tensor, np.ndarray)):
-        return value.size == 1 if isinstance(value, np.ndarray) else value.numel() == 1
+    if isinstance(value, torch.Tensor):
+        return value.numel() == 1
     return isinstance(value, (bool, int, float, np.number))
 
 
@@ -42,11 +42,15 @@ _COUNT = _Kind(
     lambda value: type(value) is int and 0 <= value < _MOST,
 )
 _TENSOR = _Kind("a tensor", lambda value: isinstance(value, torch.Tensor))
-_AVERAGE = {"val": _NUMBER, "sum!": _NUMBER, "count!": _NUMBER, "round": _COUNT}
+_FIGURE = _Kind(
+    "a number, or several",  # as BLEU has them: an array
+    lambda value: _is_number(value) or isinstance(value, (torch.Tensor, np.ndarray)),
+)
+_AVERAGE = {"val": _FIGURE, "sum!": _FIGURE, "count!": _NUMBER, "round": _COUNT}
 # The classes of fairseq.logging.meters that it saves; it would call whatever the name is there.
 _METERS: dict[str, Any] = {
     "AverageMeter": _AVERAGE,
-    "SumMeter": {"sum!": _NUMBER, "round": _COUNT},
+    "SumMeter": {"sum!": _FIGURE, "round": _COUNT},
     "TimeMeter": {"init!": _NUMBER, "n!": _NUMBER, "round": _COUNT},
     "StopwatchMeter": {"sum!": _NUMBER, "n!": _NUMBER, "round": _COUNT},
     "ConcatTensorMeter": {"tensor!": _TENSOR},

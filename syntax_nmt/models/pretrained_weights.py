@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.arguments import attribute
 from syntax_nmt.checkpoints.check import check_loaded
+from syntax_nmt.data.text_files import check_regular
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs, is_a_program_of_fairseq
 
 logger = logging.getLogger(__name__)
@@ -187,6 +188,7 @@ def _read_vectors(path: str, dictionary: Dictionary, width: int, option: str) ->
     fairseq's own reader takes any first line for a header, and keeps every vector of the file.
     """
     vectors = {}
+    check_regular(path)
     with open(path, encoding="utf-8-sig", newline="\n") as lines:
         if len(next(lines, "").split()) != 2:
             raise UserError(

@@ -2,6 +2,7 @@
 
 from collections import Counter, OrderedDict
 
+import numpy as np
 import pytest
 import torch
 from commands import fairseq, refuse
@@ -115,3 +116,17 @@ def test_parts_of_other_types(checkpoint, part, value, message):
 def test_weights_that_are_none(checkpoint, name, weight, message):
     path = checkpoint(lambda state: state["model"].update({name: weight}))
     assert message in refused("average", path, "--output", path.with_name("mean.pt"))
+
+
+def test_figures_that_trainings_save(checkpoint):
+    """A number, a tensor of one, an array as BLEU has it, and none yet."""
+    figures = [1.5, torch.tensor(2.0), np.array([3, 2, 1, 0]), np.float64(4.0), None]
+    meters = [
+        (10, f"m{place}", "AverageMeter", {"val": figure, "sum": figure or 0, "count": 1})
+        for place, figure in enumerate(figures[:2] + figures[3:])
+    ]
+    meters.append((90, "bleu", "SumMeter", {"sum": figures[2], "round": None}))
+    meters.append((90, "wall", "StopwatchMeter", {"sum": 0, "n": 0.0, "round": 0}))
+    state = {"metrics": {"default": meters}, "train_iterator": {"epoch": 1, "shuffle": True}}
+    path = checkpoint(lambda found: found.update(extra_state=state))
+    main(["average", str(path), "--output", str(path.with_name("mean.pt"))])

@@ -1,5 +1,6 @@
 """Every program that takes a checkpoint, to be called with one that nobody vouches for."""
 
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,17 +58,12 @@ def _eval_lm(given: Given) -> object:
 
 
 def _validate(task: str) -> Callable[[Given], object]:
-    """fairseq-validate, which puts what it is given in place of the checkpoint's options."""
+    """fairseq-validate; of its options only the folder takes the place of a checkpoint's."""
 
     def run(given: Given) -> object:
         command = _arguments(given, "--task", task)
-        parsed, overrides = (
-            options.parse_args_and_arch(
-                options.get_validation_parser(), command, suppress_defaults=suppress
-            )
-            for suppress in (False, True)
-        )
-        return validate.main(convert_namespace_to_omegaconf(parsed), overrides)
+        parsed = options.parse_args_and_arch(options.get_validation_parser(), command)
+        return validate.main(parsed, Namespace(data=str(given.data)))
 
     return run
 

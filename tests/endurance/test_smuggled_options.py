@@ -53,7 +53,8 @@ CASES = [
     )
     for form in FORMS
     for program in PROGRAMS
-    if (form, program) != UNREAD
+    # A training builds nothing of what a checkpoint names.
+    if program != "train" and (form, program) != UNREAD
 ]
 
 

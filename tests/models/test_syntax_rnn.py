@@ -299,7 +299,7 @@ def test_pretrained_embeddings(folder, tmp_path):
         ("1 4\nother 1 2 3 4\n", "no word of the dictionary is in it"),
         ("1 4\nother 1\nw3 1 2 3\n", "line 3: the vector of 'w3' has 3 numbers"),
         (b"1 4\n\xff 1 2 3 4\n", "cannot be read as UTF-8 text"),
-        (None, "cannot be read as UTF-8 text: .*directory"),
+        (None, "cannot be read as UTF-8 text: .*no regular file"),
     ],
 )
 def test_damaged_embeddings(folder, tmp_path, content, message):
