@@ -105,7 +105,7 @@ def test_a_kind_is_one_object(package, prepared):
     folder = package / "syntax_nmt" / "data" / "annotation"
     (folder / "numbers.py").write_text(KIND, encoding="utf-8")
     listing = (folder / "__init__.py").read_text(encoding="utf-8")
-    listing = listing.replace("CHUNKS)", "CHUNKS, NUMBERS)")
+    listing = listing.replace("PHRASES, CHUNKS)", "PHRASES, CHUNKS, NUMBERS)")
     listing = "from syntax_nmt.data.annotation.numbers import NUMBERS\n" + listing
     (folder / "__init__.py").write_text(listing, encoding="utf-8")
     words = (prepared.folder / "words" / "valid.src").read_text(encoding="utf-8").splitlines()
