@@ -143,6 +143,18 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
+def write_unless_same(path: Path, text: str) -> None:
+    """Writes a text like :func:`write_atomically`, unless the file has it already: its folder may
+    be read-only.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    content = text.encode("utf-8", UNKNOWN_BYTES)
+    if not path.is_file() or path.read_bytes() != content:
+        write_bytes_atomically(path, content)
+
+
 @contextmanager
 def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
     """A stream to write to, whose content becomes that of `path` unless there is an exception."""
