@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from syntax_nmt import __version__
 from syntax_nmt.data.text_files import UNKNOWN_BYTES
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.reporting.output import ending_with_reader, errors_of_stdout
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("syntax_nmt.commands.demo", "write the built-in corpus, gold structures included"),
@@ -98,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     command = _command_parser().parse_args(arguments[:1]).command
     module_name, summary = COMMANDS[command]
     resumes = False
-    with one_line_errors("syntax-nmt"):
+    with one_line_errors("syntax-nmt"), ending_with_reader():
         try:
             module = importlib.import_module(module_name)
             parser = argparse.ArgumentParser(
@@ -111,6 +112,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             args = parser.parse_args(arguments[1:])
             resumes = getattr(args, getattr(module, "RESUMES", ""), None) is not None
             module.run(args)
+            with errors_of_stdout():
+                sys.stdout.flush()
         except KeyboardInterrupt:
             again = ": run the same command again; it resumes" if resumes else ""
             raise UserError(f"interrupted{again}") from None

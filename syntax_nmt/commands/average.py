@@ -18,6 +18,7 @@ from syntax_nmt.checkpoints.loading import check_buildable
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.checkpoint import quiet_fairseq
+from syntax_nmt.reporting.output import tell
 
 EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged.pt"
 
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
         state = average_checkpoints(paths)
     with write_binary_atomically(args.output) as stream:
         torch.save(state, stream)
-    print(f"{args.output}: the mean of {', '.join(path.name for path in paths)}")
+    tell(f"{args.output}: the mean of {', '.join(path.name for path in paths)}")
 
 
 def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from pathlib import Path
 from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.builtin_corpus.corpus import CorpusSize, write_corpus
 from syntax_nmt.builtin_corpus.trained import train
-from syntax_nmt.data.text_files import checksum
+from syntax_nmt.data.text_files import checksum, errors_in_writing
 from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.output import tell
 
 EXAMPLE = "syntax-nmt demo demo-corpus --train 6000 --seed 1"
 
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
     """Writes the corpus to a temporary folder and moves it when it is complete.
 
     Raises:
-        UserError: DIR holds something else.
+        UserError: DIR holds something else, or cannot be written.
     """
     size = CorpusSize(args.train, args.valid, args.test, args.contrast)
     _refuse_other_content(args.dir, args.force)
@@ -80,14 +81,17 @@ def run(args: argparse.Namespace) -> None:
     for left in args.dir.glob(f"{UNFINISHED}*"):  # of a run that was killed
         shutil.rmtree(left, ignore_errors=True)
     # Inside the folder, because only there moving is certainly a rename.
-    with tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished:
+    with (
+        errors_in_writing(args.dir),
+        tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished,
+    ):
         names = write_corpus(Path(unfinished), size, args.seed)
         _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})
     if args.trained:
         checkpoint = train(args.dir, args.dir / MANIFEST)
         sentence = (args.dir / "test.src").read_text(encoding="utf-8").partition("\n")[0]
-        print(f"syntax-nmt serve --system tiny {checkpoint} {args.dir / 'prepared'}")
-        print(f"translates such as: {sentence}")
+        tell(f"syntax-nmt serve --system tiny {checkpoint} {args.dir / 'prepared'}")
+        tell(f"translates such as: {sentence}")
 
 
 def _refuse_other_content(folder: Path, force: bool) -> None:

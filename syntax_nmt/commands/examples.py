@@ -2,10 +2,12 @@
 
 import argparse
 import shutil
+import tempfile
 from pathlib import Path
 
 from syntax_nmt import FOLDER
 from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.output import tell
 
 EXAMPLE = "syntax-nmt examples && bash examples/phrase/train.sh data-bin checkpoints"
 NAME = "examples"
@@ -34,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
     """Copies the examples.
 
     Raises:
-        UserError: there is such a folder already.
+        UserError: there is such a folder already, or it cannot be written; it is whole or absent.
     """
     destination = args.folder / NAME
     if destination.exists():
@@ -42,5 +44,23 @@ def run(args: argparse.Namespace) -> None:
     # Installed inside the package, or next to it in a checkout.
     inside = FOLDER / NAME
     source = inside if inside.is_dir() else FOLDER.parent / NAME
-    shutil.copytree(source, destination, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
-    print(f"{destination}: {', '.join(sorted(path.name for path in destination.iterdir()))}")
+    try:
+        args.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=args.folder, prefix=f".{NAME}-") as unfinished:
+            _copy(source, Path(unfinished, NAME))
+            Path(unfinished, NAME).replace(destination)
+    except OSError as error:
+        raise UserError(
+            f"{destination}: cannot be written ({error.strerror}): check the folder, or give "
+            f"another FOLDER"
+        ) from error
+    tell(f"{destination}: {', '.join(sorted(path.name for path in destination.iterdir()))}")
+
+
+def _copy(source: Path, destination: Path) -> None:
+    """Copies the files of a folder, but no pictures and compiled files, up to the first error."""
+    for file in source.rglob("*"):
+        if file.is_file() and file.suffix not in (".png", ".pyc"):
+            copy = destination / file.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, copy)

@@ -18,6 +18,7 @@ from syntax_nmt.data.prepared_text import (
     read_segmentation,
     write_segmentation,
 )
+from syntax_nmt.data.text_files import errors_in_writing
 from syntax_nmt.errors import UserError
 from syntax_nmt.export.ctranslate2_model import QUANTIZATIONS, check_installed, convert
 from syntax_nmt.export.stock_transformer import (
@@ -28,6 +29,7 @@ from syntax_nmt.export.stock_transformer import (
 )
 from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
 from syntax_nmt.inference.parsed_sources import parsed_kinds
+from syntax_nmt.reporting.output import tell
 
 EXAMPLE = (
     "syntax-nmt export checkpoints/checkpoint_best.pt --data prepared --to ctranslate2 "
@@ -100,8 +102,8 @@ def run(args: argparse.Namespace) -> None:
             save_dictionaries(task, unfinished)
             save_stock_checkpoint(stock, options, unfinished / CHECKPOINT)
         segmented = _keep_segmentation(folder, unfinished, pair)
-    print(f"{args.output}: a model of {args.to} with vocabulary; it translates with")
-    print(_command_line(args.to, args.output, pair, segmented))
+    tell(f"{args.output}: a model of {args.to} with vocabulary; it translates with")
+    tell(_command_line(args.to, args.output, pair, segmented))
 
 
 @contextmanager
@@ -112,7 +114,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         path: must not be there, or be empty.
 
     Raises:
-        UserError: there is something.
+        UserError: there is something, or the disk is full.
     """
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UserError(f"--output {path}: already exists: give a new folder")
@@ -120,7 +122,8 @@ def new_folder(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
     try:
-        yield unfinished
+        with errors_in_writing(path):
+            yield unfinished
         unfinished.chmod(0o755)
         unfinished.replace(path)
     finally:

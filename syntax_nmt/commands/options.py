@@ -5,7 +5,7 @@ fairseq prints its help before it adds the options of the architecture, the task
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from inspect import get_annotations
 from pathlib import Path
@@ -22,6 +22,7 @@ from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxHybridOptions, SyntaxRNNOptions
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
+from syntax_nmt.reporting.output import STDOUT, open_output
 
 EXAMPLE = (
     "syntax-nmt options phrase_transformer dependency_cross_entropy\n"
@@ -90,21 +91,28 @@ def run(args: argparse.Namespace) -> None:
     if args.training is not None:
         if args.names:
             raise UserError("--training and NAME exclude each other: leave one out")
-        print(next_commands(TrainingData.of(args.training), FOLDER))
-        return
-    known = components()
-    if args.markdown:
-        print(_page(known), end="")
-        return
-    for name in args.names:
+        said = next_commands(TrainingData.of(args.training), FOLDER)
+    elif args.markdown:
+        said = _page(components()).removesuffix("\n")
+    else:
+        said = _listing(components(), args.names)
+    with open_output(STDOUT) as out:
+        print(said, file=out)
+
+
+def _listing(known: Components, names: Sequence[str]) -> str:
+    """The options of some names, or all names."""
+    for name in names:
         if not any(name in found for found in known.values()):
             raise UserError(f"{name}: unknown name: `syntax-nmt options` lists all")
+    parts = []
     for kind, found in known.items():
-        if not args.names:
-            print(f"--{kind}:", *found, sep="\n  ")
-        for name in args.names:
+        if not names:
+            parts.append("\n  ".join([f"--{kind}:", *found]))
+        for name in names:
             if name in found:
-                print(f"--{kind} {name}", _options_of(kind, name, found[name]), sep="\n\n")
+                parts.append(f"--{kind} {name}\n\n{_options_of(kind, name, found[name])}")
+    return "\n".join(parts)
 
 
 def _options_of(kind: str, name: str, component: Any) -> str:

@@ -37,6 +37,7 @@ from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 from syntax_nmt.preparation.training_settings import default_vocabulary
+from syntax_nmt.reporting.output import tell
 from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, default_mode
 
 EXAMPLE = (
@@ -150,8 +151,8 @@ def run(args: argparse.Namespace) -> None:
     for line in _idle_settings(args):
         done.note(line)
     done.run()
-    print(summary(done))
-    print(next_commands(TrainingData.of(plan.folder, plan.splits[0].lines), FOLDER))
+    tell(summary(done))
+    tell(next_commands(TrainingData.of(plan.folder, plan.splits[0].lines), FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:

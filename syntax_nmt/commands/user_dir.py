@@ -3,6 +3,7 @@
 import argparse
 
 from syntax_nmt import FOLDER
+from syntax_nmt.reporting.output import STDOUT, open_output
 
 EXAMPLE = 'fairseq-train data-bin --user-dir "$(syntax-nmt user-dir)" --task syntax_translation …'
 
@@ -17,4 +18,5 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: no options are read.
     """
-    print(FOLDER)
+    with open_output(STDOUT) as out:
+        print(FOLDER, file=out)

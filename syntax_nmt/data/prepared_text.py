@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from syntax_nmt.data.text import MODES
-from syntax_nmt.data.text_files import portable_path, read_json, write_atomically
+from syntax_nmt.data.text_files import portable_path, read_json, write_unless_same
 from syntax_nmt.errors import UserError
 
 FILE_NAME = "segmentation.json"
@@ -61,8 +61,8 @@ def write_segmentation(folder: Path, languages: Mapping[str, TextSegmentation]) 
         for name in _PATHS:
             if (path := getattr(text, name)) is not None:
                 values[language][name] = portable_path(path, folder)
-    with write_atomically(folder / FILE_NAME) as out:
-        out.write(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+    content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    write_unless_same(folder / FILE_NAME, content)
 
 
 def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:

@@ -155,6 +155,18 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
+def write_unless_same(path: Path, text: str) -> None:
+    """Writes a text like :func:`write_atomically`, unless the file has it already: its folder may
+    be read-only.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    content = text.encode("utf-8", UNKNOWN_BYTES)
+    if not path.is_file() or path.read_bytes() != content:
+        write_bytes_atomically(path, content)
+
+
 @contextmanager
 def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
     """A stream to write to, whose content becomes that of `path` unless there is an exception."""
@@ -174,14 +186,37 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
             os.fsync(stream.fileno())
         os.replace(partial, target)
     except (OSError, RuntimeError) as error:
-        cause = error if isinstance(error, OSError) else error.__context__
-        if not isinstance(cause, OSError):  # torch's writer hides the disk's error behind its own
-            raise
-        reason = cause.strerror or cause
-        raise UserError(f"{path}: cannot be written ({reason}): check the folder") from error
+        raise _unwritten(path, error) from error
     finally:
         with suppress(OSError):  # the file or its folder may not exist
             partial.unlink()
+
+
+@contextmanager
+def errors_in_writing(path: str | Path) -> Iterator[None]:
+    """Gives errors of the system without a file's name, as a full disk's, the name of what is
+    written.
+
+    Args:
+        path: of a file or folder, for messages.
+
+    Raises:
+        UserError: in place of such an error.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        if getattr(error, "filename", None) is not None:
+            raise
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: str | Path, error: OSError | RuntimeError) -> Exception:
+    """The error to raise: torch's writer hides that of the disk behind its own."""
+    cause = error if isinstance(error, OSError) else error.__context__
+    if not isinstance(cause, OSError):
+        return error
+    return UserError(f"{path}: cannot be written ({cause.strerror or cause}): check the folder")
 
 
 def _written_straight(path: Path) -> Path | int | None:

@@ -12,6 +12,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.arguments import flag
+from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import save_dictionaries
 
@@ -62,10 +63,12 @@ def convert(
         UserError: CTranslate2 does not know an option of the model, or computes something else.
     """
     ctranslate2 = check_installed()
-    with tempfile.TemporaryDirectory() as taken_from:
+    # On the disk of the result: that of temporary files may be small.
+    with tempfile.TemporaryDirectory(dir=folder) as taken_from:
         save_dictionaries(task, Path(taken_from))
         checkpoint = Path(taken_from, "model.pt")
-        torch.save({"args": args, "model": model.state_dict()}, checkpoint)
+        with write_binary_atomically(checkpoint) as stream:
+            torch.save({"args": args, "model": model.state_dict()}, stream)
         converter = ctranslate2.converters.FairseqConverter(str(checkpoint), taken_from)
         try:
             converter.convert(str(folder), force=True)

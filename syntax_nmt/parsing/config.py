@@ -11,7 +11,7 @@ from typing import Any
 
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import parse_json, portable_path, read_lines, write_atomically
+from syntax_nmt.data.text_files import parse_json, portable_path, read_lines, write_unless_same
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
 from syntax_nmt.parsing.offline import DEVICES, is_device
@@ -118,8 +118,7 @@ class ParserConfig:
             values["stanza_dir"] = portable_path(self.stanza_dir, path.parent)
         values.update({name: portable_path(file, path.parent) for name, file in self.files})
         values.update(device=self.device, max_words=self.max_words, batch_size=self.batch_size)
-        with write_atomically(path) as out:
-            out.write(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+        write_unless_same(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
     def models(self, task: str) -> StanzaModels:
         """The models of a task, found on disk and not loaded.

@@ -16,6 +16,7 @@ from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.data_bin import load_dictionary
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.mismatch import (
@@ -33,7 +34,6 @@ from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation.executor import OrderedMap, ordered_map
-from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_files, report_missing
 from syntax_nmt.preparation.splits import split_prefixes
 from syntax_nmt.progress import Progress

@@ -37,7 +37,12 @@ def preprocess(plan: Plan) -> dict[str, float]:
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(log, "w", encoding="utf-8") as out:
-            status = subprocess.call(command(plan, partial), stdout=out, stderr=subprocess.STDOUT)
+            status = subprocess.call(
+                command(plan, partial),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                close_fds=False,  # it keeps the lock of the folder if this process is killed
+            )
         said = log.read_text(encoding="utf-8", errors="replace")
         if status != 0:
             last = said.strip().splitlines()[-1:] or ["nothing"]
@@ -56,14 +61,15 @@ def command(plan: Plan, destination: Path) -> list[str]:
         destination: folder to write to.
     """
     line = [sys.executable, "-m", "fairseq_cli.preprocess"]
-    line += ["--source-lang", plan.source, "--target-lang", plan.target]
-    line += ["--destdir", str(destination), "--workers", str(plan.workers)]
+    # In one word with their options, values may begin with a hyphen.
+    line += [f"--source-lang={plan.source}", f"--target-lang={plan.target}"]
+    line += [f"--destdir={destination}", f"--workers={plan.workers}"]
     for side, lang in (("src", plan.source), ("tgt", plan.target)):
         if lang in plan.vocabularies:  # fairseq counts its own symbols, too
             words = plan.vocabularies[lang] + Dictionary().nspecial
-            line += [f"--nwords{side}", str(words)]
+            line += [f"--nwords{side}={words}"]
     for option, prefixes in plan.piece_prefixes.items():
-        line += [f"--{option}", prefixes]
+        line += [f"--{option}={prefixes}"]
     return [*line, "--joined-dictionary"] if plan.joined else line
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
@@ -14,7 +15,6 @@ from syntax_nmt.data.text_columns import NO_FIGURE, table
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.parsing.config import ParserConfig, device_in
 from syntax_nmt.preparation.annotation.executor import ordered_map
-from syntax_nmt.preparation.annotation.folder_lock import sole_user
 from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.fairseq_data import preprocess, written_files

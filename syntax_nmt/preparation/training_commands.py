@@ -134,7 +134,7 @@ class TrainingData:
             return options
         one_model = source.sentencepiece_model is not None
         model = source.sentencepiece_model if one_model else target.sentencepiece_model
-        return [*options, "--bpe", "sentencepiece", "--sentencepiece-model", str(model)]
+        return [*options, "--bpe", "sentencepiece", "--sentencepiece-model", _argument(model)]
 
 
 def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
@@ -219,12 +219,12 @@ def _train(data: TrainingData, method: TrainingLine, user_dir: str) -> str:
     )
     return wrapped(
         [
-            *["fairseq-train", str(data.data_bin), *_shared(data, user_dir)],
+            *["fairseq-train", _argument(data.data_bin), *_shared(data, user_dir)],
             *["--arch", method.arch + suffix, *method.training_options],
             *(["--share-all-embeddings"] if data.joined and method.shares_embeddings else []),
             *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
             *settings.options(method.warmups, data.validated),
-            *["--save-dir", str(data.folder / method.save_dir)],
+            *["--save-dir", _argument(data.folder / method.save_dir)],
         ]
     )
 
@@ -233,15 +233,20 @@ def _translate(data: TrainingData, method: TrainingLine, user_dir: str) -> str:
     """Typed text where it can be segmented, and parsed if need be; otherwise the last split."""
     # Validation selects the best checkpoint; without it use the last.
     name = "checkpoint_best.pt" if data.validated else "checkpoint_last.pt"
-    path = ["--path", str(data.folder / method.save_dir / name), *data.text_options]
-    shared = [str(data.data_bin), *_shared(data, user_dir)]
+    path = ["--path", _argument(data.folder / method.save_dir / name), *data.text_options]
+    shared = [_argument(data.data_bin), *_shared(data, user_dir)]
     if data.takes_typed_text and all(map(data.is_parsed, method.reads)):
-        parser = ["--parser-config", str(data.folder / PARSER_CONFIG)] if method.reads else []
+        parser = ["--parser-config", _argument(data.folder / PARSER_CONFIG)] if method.reads else []
         return wrapped(["fairseq-interactive", *shared, *parser, *path])
     # No parser is known if the annotation was given.
     split = [name for name in data.splits if set(method.reads) <= set(data.annotated[name])][-1]
     annotation = loading_options(method.reads)
     return wrapped(["fairseq-generate", *shared, "--gen-subset", split, *annotation, *path])
+
+
+def _argument(path: Path | None) -> str:
+    """A path on a command line: no option, even if its name begins with a hyphen."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def wrapped(words: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Output of a command's text: to stdout, or to a file that is complete or absent."""
 
 import os
+import select
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -71,9 +72,66 @@ def _stdout() -> Iterator[TextIO]:
     """stdout in UTF-8, flushed; its reader may close it early."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors=UNKNOWN_BYTES, newline="\n")
-    try:
+    with ending_with_reader(), errors_of_stdout():
         yield sys.stdout
         sys.stdout.flush()
+
+
+@contextmanager
+def errors_of_stdout() -> Iterator[None]:
+    """Names stdout in errors of writing to it, such as a full disk's.
+
+    Raises:
+        UserError: in place of such an error.
+    """
+    try:
+        yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _discard_stdout()
+        reason = error.strerror or error
+        raise UserError(f"stdout: cannot be written ({reason}): check where it goes") from error
+
+
+@contextmanager
+def ending_with_reader() -> Iterator[None]:
+    """Ends the program without a word if the reader of stdout has closed it (`| head`).
+
+    Raises:
+        SystemExit: with status 1, in place of the error of writing to stdout.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        if not _has_no_reader():
+            raise
+        _discard_stdout()
         raise SystemExit(1) from None
+
+
+def tell(*said: object) -> None:
+    """Prints what a command says of its result, which is whole even if nobody reads that.
+
+    Raises:
+        UserError: stdout cannot be written.
+    """
+    try:
+        with errors_of_stdout():
+            print(*said, flush=True)
+    except BrokenPipeError:
+        _discard_stdout()
+
+
+def _has_no_reader() -> bool:
+    """Whether stdout is a pipe or a socket that nobody reads any more."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
+
+
+def _discard_stdout() -> None:
+    """Sends what is still to be written, at the latest when the program ends, nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

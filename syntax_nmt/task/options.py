@@ -22,6 +22,7 @@ class ProgramOptions(TranslationConfig):
 
     # of a training, possibly a killed one that is started again
     save_dir: str = II("checkpoint.save_dir")
+    no_save: bool = II("checkpoint.no_save")
     restore_file: str = II("checkpoint.restore_file")
     continue_once: Optional[str] = II("checkpoint.continue_once")
     finetune_from_model: Optional[str] = II("checkpoint.finetune_from_model")

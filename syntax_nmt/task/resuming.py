@@ -23,6 +23,7 @@ from syntax_nmt.checkpoints.task_checkpoints import (
 )
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import METHOD_SWITCHES
+from syntax_nmt.task.checkpoint_folder import check_room, lock_checkpoints
 
 STATE = "patience"  # in a checkpoint's state of the task
 
@@ -59,9 +60,13 @@ class Resuming:
             vocabularies: of source and target.
 
         Raises:
-            UserError: it is missing, damaged, of other data or of the other direction.
+            UserError: it is missing, damaged, of other data or of the other direction; or another
+                training writes to its folder.
         """
         forget_training_before()
+        folder = self._written_folder()
+        if folder is not None:
+            lock_checkpoints(folder)
         self._begin = self.checkpoint()
         if self._begin is None:
             return
@@ -97,8 +102,11 @@ class Resuming:
             options: of the model, after it was built.
 
         Raises:
-            UserError: it is of another method.
+            UserError: it is of another method, or the disk has no room for it.
         """
+        folder = self._written_folder()
+        if folder is not None:
+            check_room(folder, model)
         if self._resumed is not None:
             path, saved = self._resumed
             refuse_other_method(path, saved.get("model"), options, METHOD_SWITCHES)
@@ -161,6 +169,12 @@ class Resuming:
         if tuned is not None and not PathManager.isfile(tuned):
             raise UserError(f"--finetune-from-model {tuned}: no such file; give a checkpoint")
         return tuned
+
+    def _written_folder(self) -> str | None:
+        """The folder on a disk that this worker writes checkpoints to."""
+        folder: str | None = self._option("save_dir")
+        elsewhere = self._option("no_save") or folder is None or "://" in folder
+        return None if elsewhere or get_global_rank() != 0 else folder
 
     def _last(self) -> str | None:
         """The checkpoint that a training with this `--save-dir` resumes from, if it is there."""

@@ -2,12 +2,16 @@
 
 import os
 import random
+import time
 
 import pytest
 import torch
-from commands import fairseq
+from commands import fairseq, started
+from disks import small_disk
 from forked_programs import finished, killed, refused, text_from
 from methods import COMMON, METHODS, PLAIN
+
+from syntax_nmt.data.folder_lock import folder_lock
 
 pytestmark = pytest.mark.dear
 
@@ -239,6 +243,33 @@ def test_the_folder_of_another_criterion_is_refused(prepared, uninterrupted, tmp
     assert "with LabelSmoothedCrossEntropyCriterion, and --criterion is SyntaxCrossEntropy" in log
     begun = ("--restore-file", folder / "checkpoint_last.pt", "--save-dir", tmp_path)
     finished((*other, *begun, "--reset-optimizer"), tmp_path / "log")
+
+
+def test_one_training_a_folder(prepared, tmp_path):
+    """And a killed one's goes on at once, although its loader of data lives for some seconds."""
+    command = training(prepared, "syntax_transformer", tmp_path, *SAVING)
+    with open(tmp_path / "log", "w") as log:
+        # Not forked from the tests' server: its loader of data inherits what it has open.
+        long = ("--max-update", "100000", "--num-workers", "1")
+        first = started("-m", *command, *long, stdout=log, stderr=log)
+    while first.poll() is None and not at_update(3)(text_from(tmp_path / "log", 0)):
+        time.sleep(0.01)
+    said = refused(command, tmp_path / "second")
+    assert f"another process trains in {tmp_path}: wait for it or give another --save-dir" in said
+    assert first.poll() is None
+    first.kill()
+    first.wait()
+    finished(command, tmp_path / "second")
+    other = training(prepared, "syntax_transformer", tmp_path / "b", *SAVING, "--max-update", "1")
+    with folder_lock(tmp_path / "b", "busy"):
+        refused(other, tmp_path / "log")
+        finished((*other, "--no-save"), tmp_path / "log")
+
+
+def test_a_disk_without_room_is_named_at_the_start(prepared, tmp_path):
+    with small_disk(tmp_path / "disk", "200k") as disk:
+        command = training(prepared, "syntax_transformer", disk / "a", "--max-update", "1")
+        assert "MB are free, and a checkpoint has more than" in refused(command, tmp_path / "log")
 
 
 def test_begun_with_a_stock_transformer(prepared, tmp_path):

@@ -8,12 +8,12 @@ import sys
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import stand_in
 from commands import started
+from disks import small_disk
 from stand_in import StandIn
 from translations import write
 
@@ -317,19 +317,6 @@ def test_killed_at_random_moments(text, whole, tmp_path, kills):
     assert 0 < counts["reused"] < 1020
     assert output.read_bytes() == whole
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-@contextmanager
-def small_disk(folder: Path, size: str):
-    """A file system of some size; skips where one may not be mounted."""
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a file system cannot be mounted here (not root)")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.dear

@@ -14,9 +14,9 @@ from syntax_nmt.cli import main
 from syntax_nmt.data import annotation
 from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.conllu import format_conllu
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 from syntax_nmt.preparation.binarizing import binarize
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.

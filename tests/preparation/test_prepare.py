@@ -4,10 +4,12 @@ import argparse
 import gzip
 import json
 import os
+import re
 import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,9 @@ from syntax_nmt.cli import main
 from syntax_nmt.commands import prepare
 from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.folder_lock import sole_user
+from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import fairseq_data
-from syntax_nmt.preparation.annotation.folder_lock import sole_user
 from syntax_nmt.preparation.annotation.parts import PartFolder
 
 pytestmark = pytest.mark.dear
@@ -312,6 +315,46 @@ def test_the_raw_text_is_never_overwritten(prepared, models):
 def test_one_process_a_folder(raw, models, tmp_path):
     with sole_user(tmp_path), pytest.raises(SystemExit, match="another process prepares"):
         main(command(raw, tmp_path, "--no-parse"))
+
+
+def test_fairseq_keeps_the_folder_when_prepare_is_killed(raw, tmp_path):
+    """Its process goes on writing for a while; the next run would use what it writes."""
+    folder = tmp_path / "out"
+    job = started("-m", "syntax_nmt.cli", *command(raw, folder, "--no-parse"))
+    deadline = time.monotonic() + 100
+    while not (folder / "logs").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    job.kill()
+    job.wait()
+    with pytest.raises(UserError, match="another process prepares"), sole_user(folder):
+        pass
+    while time.monotonic() < deadline:
+        with suppress(UserError), sole_user(folder):
+            break
+        time.sleep(0.1)
+    main(command(raw, folder, "--no-parse"))
+    assert not list(folder.glob("*.partial*"))
+
+
+def test_what_is_done_is_not_written_again(raw, tmp_path, models):
+    """The disk may be read-only by now."""
+    arguments = command(raw, tmp_path / "out", "--stanza-dir", str(models))
+    main(arguments)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")}
+    main(arguments)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")} == before
+
+
+def test_a_folder_whose_name_begins_with_a_hyphen(raw, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(raw, "-raw")
+    arguments = ["prepare", "--source-lang=en", "--target-lang=de", "--vocab-size=150"]
+    main([*arguments, "--trainpref=-raw/train", "--destdir=-out", "--no-parse"])
+    assert Path("-out/data-bin/train.en-de.en.idx").is_file()
+    said = capsys.readouterr().out
+    assert "fairseq-train ./-out/data-bin " in said
+    assert not re.search(r"\s-out", said)
 
 
 @pytest.fixture

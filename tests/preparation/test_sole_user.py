@@ -1,6 +1,6 @@
 """What a killed run left is cleared away, and nothing of the user's."""
 
-from syntax_nmt.preparation.annotation.folder_lock import sole_user
+from syntax_nmt.data.folder_lock import sole_user
 
 
 def test_only_what_the_program_writes_is_cleared_away(tmp_path):

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import time
 
 import pytest
 from sacrebleu.metrics import BLEU
@@ -91,6 +92,19 @@ def test_random_sentences_against_the_definition():
             hypothesis,
             reference,
         )
+
+
+@pytest.mark.parametrize("words", [5, 1_000])
+def test_lines_of_any_length(words):
+    """Seconds; a search among neighbours takes hours."""
+    rng = random.Random(1)
+    line = rng.choices([f"w{number}" for number in range(words)], k=30_000)
+    began = time.monotonic()
+    assert sentence_ribes(line, line) == 1
+    assert sentence_ribes(line, line[15_000:] + line[:15_000]) == pytest.approx(0.5, abs=1e-3)
+    # Of words that are all the same, neighbours tell the first and the last.
+    assert sentence_ribes(["a"] * 30_000, ["a"] * 30_000) == pytest.approx((2 / 30_000) ** 0.25)
+    assert time.monotonic() - began < 60
 
 
 def ribes():

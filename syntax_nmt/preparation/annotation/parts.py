@@ -12,9 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.folder_lock import folder_lock
 
 _FOLDER_ENDING = ".parts"
 _PART_ENDING = ".part"

@@ -13,11 +13,12 @@ translation of one word.
 """
 
 import math
-from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sacrebleu.metrics.base import Metric, Score, Signature
+
+from syntax_nmt.scoring.translations.unique_runs import shortest_unique_runs
 
 ALPHA = 0.25
 BETA = 0.10
@@ -57,59 +58,30 @@ def matched_positions(hypothesis: Sequence[str], reference: Sequence[str]) -> li
     words, ending or else beginning with it, that occurs once on both sides; without such a run, the
     word is omitted.
     """
-    # One character a word, so that runs of words are substrings.
-    characters: dict[str, str] = {}
-    for word in (*reference, *hypothesis):
-        characters.setdefault(word, chr(len(characters)))
-    ours = "".join(characters[word] for word in hypothesis)
-    theirs = "".join(characters[word] for word in reference)
+    ending = shortest_unique_runs(hypothesis, reference)
+    beginning = shortest_unique_runs(hypothesis[::-1], reference[::-1])[::-1]
     positions = []
-    for i, word in enumerate(ours):
-        if word not in theirs:
-            continue
-        position = _once(word, ours, theirs)
-        if position is None:
-            position = _position_by_neighbours(i, ours, theirs)
-        if position is not None:
-            positions.append(position)
+    for left, right in zip(ending, beginning):
+        if left is not None and (right is None or left.length <= right.length):
+            positions.append(left.end)
+        elif right is not None:
+            positions.append(len(reference) - 1 - right.end)
     return positions
 
 
-def _position_by_neighbours(i: int, ours: str, theirs: str) -> int | None:
-    """Where the word at `i` of `ours` stands in `theirs`, or None if its neighbours do not tell."""
-    left = right = True
-    for window in range(1, max(i + 1, len(ours) - i)):
-        # A run that is not in the reference is not in it with one more word either.
-        left = left and window <= i and ours[i - window : i + 1] in theirs
-        if left:
-            position = _once(ours[i - window : i + 1], ours, theirs)
-            if position is not None:
-                return position + window
-        right = right and i + window < len(ours) and ours[i : i + window + 1] in theirs
-        if right:
-            position = _once(ours[i : i + window + 1], ours, theirs)
-            if position is not None:
-                return position
-        if not left and not right:
-            return None
-    return None
-
-
-def _once(run: str, ours: str, theirs: str) -> int | None:
-    """The position of a run in `theirs` if it occurs once there and once in `ours`."""
-    position = theirs.find(run)
-    if position < 0 or theirs.rfind(run) != position or ours.find(run) != ours.rfind(run):
-        return None
-    return position
-
-
 def _ascending_pairs(order: Sequence[int]) -> int:
-    """The number of pairs in which the later position is the greater one."""
+    """The number of pairs in which the later position is the greater one, by a Fenwick tree."""
     pairs = 0
-    seen: list[int] = []
+    tree = [0] * (max(order) + 2)
     for position in order:
-        pairs += bisect_left(seen, position)
-        insort(seen, position)
+        node = position
+        while node:  # those before it
+            pairs += tree[node]
+            node &= node - 1
+        node = position + 1
+        while node < len(tree):
+            tree[node] += 1
+            node += node & -node
     return pairs
 
 

@@ -15,13 +15,17 @@ _PARTIAL_FILE = re.compile(r"\.partial[0-9]+")
 
 
 @contextmanager
-def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]:
+def folder_lock(
+    folder: Path, busy: str, shared: bool = False, inherited: bool = False
+) -> Iterator[None]:
     """Locks a folder until the end of the block. The lock ends with the process.
 
     Args:
         folder: created if missing.
         busy: message if another process holds it.
         shared: allow other shared locks, but no exclusive lock.
+        inherited: the lock also ends only with programs started with `close_fds=False`, which may
+            survive this process.
 
     Raises:
         UserError: another process holds it, or the folder cannot be made.
@@ -29,6 +33,7 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
+        os.set_inheritable(handle, inherited)
     except OSError as error:  # recipes recognise this message
         raise UserError(f"cannot work in {folder}: {error.strerror}") from None
     try:
@@ -45,7 +50,7 @@ def folder_lock(folder: Path, busy: str, shared: bool = False) -> Iterator[None]
 
 @contextmanager
 def sole_user(folder: Path, outputs: Iterable[Path] = ()) -> Iterator[None]:
-    """Locks a folder for this process, and removes incomplete files of a killed one.
+    """Locks a folder for this process and its programs, and removes what killed ones left.
 
     Args:
         folder: created if missing.
@@ -56,7 +61,7 @@ def sole_user(folder: Path, outputs: Iterable[Path] = ()) -> Iterator[None]:
         UserError: another process works there, or the folder cannot be made.
     """
     busy = f"another process prepares {folder}: wait for it or give another --destdir"
-    with folder_lock(folder, busy):
+    with folder_lock(folder, busy, inherited=True):
         _clear(outputs)
         yield
 
