@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
-from syntax_nmt.data.annotation import HEADS, KINDS
+from syntax_nmt.data.annotation import HEADS, TEXT_KINDS
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
@@ -113,12 +113,12 @@ def _write_control(
     What a control cannot be made of, chunks where it is one of heads alone, stays as it is.
     """
     kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
-    kinds = KINDS if kind == "borrowed" else (HEADS,)
+    kinds = TEXT_KINDS if kind == "borrowed" else (HEADS,)
     shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)
     names = {"train": "train", "valid": "valid"}
     names |= {f"test{place or ''}": name for place, name in enumerate(plan["tests"])}
     made = 0
-    for ending in (each.ending for each in KINDS):
+    for ending in (each.ending for each in TEXT_KINDS):
         for file in sorted((of / "prepared" / "words").glob(f"*.*.{ending}")):
             split, lang, _ = file.name.split(".")
             output = folder / f"{names[split]}.{lang}.{ending}"

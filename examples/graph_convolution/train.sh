@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Trains BiRNN+GCN of Bastings et al. (2017) with the settings of the authors' code.
+#
+#   bash examples/graph_convolution/train.sh DATABIN SAVEDIR [OPTION of fairseq-train …]
+#
+# Later options override the ones below. Rows of the paper's tables and controls (see README.md):
+#   BiRNN          --gcn-layers 0 --gcn-edge-dropout 0 (without the two --load- options)
+#   one layer      --gcn-layers 1
+#   loops alone    --gcn-arcs none (without the two --load- options)
+set -euo pipefail
+data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
+save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
+shift 2
+
+exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
+  --arch gcn_rnn --load-dependencies --load-features deprel \
+  --criterion label_smoothed_cross_entropy --label-smoothing 0 \
+  --encoder-dropout-in 0.2 --decoder-dropout-in 0.2 --dropout 0.2 \
+  --optimizer fused_adam --adam-betas '(0.9, 0.999)' --lr 1e-3 --weight-decay 1e-8 --clip-norm 5 \
+  --batch-size 80 --max-epoch 45 --no-epoch-checkpoints --save-dir "$save" "$@"
