@@ -146,6 +146,19 @@ def test_holm_is_over_all_families_of_a_test_and_metric():
     assert adjusted("seeds") == [*few, None, pytest.approx(0.03), 0.04, None]
 
 
+def test_holm_is_within_a_claim():
+    p_values = {("heads", "h"): 0.02, ("heads", "other"): 0.04, ("phrases", "p"): 0.03}
+    pairs = [
+        {"system": system, "against": "stock", "is_tested": True, "claim": claim}
+        | {"scores": {"BLEU": dict.fromkeys(("randomisation", "seeds"), {"p_value": p})}}
+        for (claim, system), p in p_values.items()
+    ]
+    keys = {system: [system] for _, system in p_values} | {"stock": ["stock"]}
+    adjust([{"test": "news", "family": "a", "keys": keys, "pairs": pairs}])
+    found = [pair["scores"]["BLEU"]["randomisation"]["p_holm"] for pair in pairs]
+    assert found == pytest.approx([0.04, 0.04, 0.03])
+
+
 @pytest.mark.parametrize(
     ("sentences", "seeds", "expected"),
     [

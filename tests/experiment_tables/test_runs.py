@@ -31,6 +31,21 @@ def test_a_key_is_of_what_figures_depend_on(tmp_path):
     assert not set(after["heads"]) & set(before["heads"])  # its further figure has gone
 
 
+def test_a_system_may_prepare_more(tmp_path):
+    """Then its data are its own, and so are those of its control; the others' stay."""
+    declared, before = declaration(), keys(tmp_path, declaration())
+    systems = declared["families"]["transformer"]["systems"]
+    systems["features"] = {"options": "--arch f", "prepare": "--features upos"}
+    systems["control"] = {**systems["features"], "control": "chain"}
+    rows = {row.system.name: row.runs for row in runs_of(tmp_path, declared).rows()}
+    assert {name: [run.key for run in rows[name]] for name in before} == before
+    data = {name: runs[0].data for name, runs in rows.items()}
+    assert data["features"][0]["data"]["prepare"] == "--vocab-size 300 --features upos"
+    assert data["features"][0]["key"] != data["stock"][0]["key"]
+    assert data["control"][0] == data["features"][0]
+    assert data["control"][1]["control"]["of"] == data["features"][0]["key"]
+
+
 def test_a_control_has_data_of_its_own(tmp_path):
     declared = declaration()
     systems = declared["families"]["transformer"]["systems"]
