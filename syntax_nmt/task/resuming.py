@@ -9,6 +9,7 @@ from fairseq import checkpoint_utils
 from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
+from torch import nn
 
 from syntax_nmt.checkpoints.resumed import (
     finish_interrupted_copy,
@@ -51,6 +52,7 @@ class Resuming:
         self._updates_before = 0  # made before the checkpoint that fairseq resumes from
         self._resumed: tuple[str, Mapping[str, Any]] | None = None  # a checkpoint, and its options
         self._begin: str | None = None
+        self._has_folder = False
         self._criterion: str | None = None  # that the updates were made with
 
     def begin(self, vocabularies: tuple[Dictionary, Dictionary]) -> None:
@@ -60,13 +62,9 @@ class Resuming:
             vocabularies: of source and target.
 
         Raises:
-            UserError: it is missing, damaged, of other data or of the other direction; or another
-                training writes to its folder.
+            UserError: it is missing, damaged, of other data or of the other direction.
         """
         forget_training_before()
-        folder = self._written_folder()
-        if folder is not None:
-            lock_checkpoints(folder)
         self._begin = self.checkpoint()
         if self._begin is None:
             return
@@ -102,15 +100,27 @@ class Resuming:
             options: of the model, after it was built.
 
         Raises:
-            UserError: it is of another method, or the disk has no room for it.
+            UserError: it is of another method.
         """
-        folder = self._written_folder()
-        if folder is not None:
-            check_room(folder, model)
         if self._resumed is not None:
             path, saved = self._resumed
             refuse_other_method(path, saved.get("model"), options, METHOD_SWITCHES)
         self._warn_of_changed_options("model", model, options)
+
+    def claim_folder(self, model: nn.Module) -> None:
+        """Locks the folder of the checkpoints, once.
+
+        Args:
+            model: that is trained.
+
+        Raises:
+            UserError: another training writes there, or the disk has no room for a checkpoint.
+        """
+        folder = self._written_folder()
+        if folder is not None and not self._has_folder:
+            lock_checkpoints(folder)
+            check_room(folder, model)
+        self._has_folder = True
 
     def check_criterion(self, criterion: Any, options: Any) -> None:
         """Compares a criterion with that of the checkpoint, and logs other options.

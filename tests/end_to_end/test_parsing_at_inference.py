@@ -22,7 +22,6 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import load
 from syntax_nmt.data.annotation import HEADS, PHRASES
-from syntax_nmt.data.annotation import PARSED_KINDS as KINDS
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.preparation.annotation.annotate import annotate_file
@@ -30,6 +29,7 @@ from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
+KINDS = (HEADS, PHRASES)  # parsed, with text files of their own
 pytestmark = pytest.mark.dear
 
 SENTENCES = 200

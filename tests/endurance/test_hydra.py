@@ -22,7 +22,7 @@ from methods import inputs_of
 from omegaconf import DictConfig, OmegaConf
 from prepared_corpus import TEST_SENTENCES
 
-from syntax_nmt.data.annotation import CHUNKS, KINDS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, PHRASES, TEXT_KINDS
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.task.yaml_options import refuse_unknown_options
@@ -198,7 +198,9 @@ def test_trains(paper, row, prepared, tmp_path):
     heads = paper in ("dependency", "combined")
     assert getattr(models[0].encoder, "supervised_layer", None) == (1 if heads else None)
     used = {*models[0].reads_annotation, *models[0].learns_annotation}
-    assert [getattr(task.cfg, kind.option) for kind in KINDS] == [kind in used for kind in KINDS]
+    assert [getattr(task.cfg, kind.option) for kind in TEXT_KINDS] == [
+        kind in used for kind in TEXT_KINDS
+    ]
     assert (CHUNKS in used) == (paper in ("bi_scale", "combined"))
     if row:
         assert used == {PHRASES}

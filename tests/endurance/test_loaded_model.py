@@ -16,7 +16,7 @@ from programs import System
 from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import cli, load
-from syntax_nmt.data.annotation import PARSED_KINDS
+from syntax_nmt.data.annotation import HEADS, PHRASES
 from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
@@ -249,7 +249,7 @@ def reader(prepared, tmp_path_factory):
     tells = ("--supervised-layer=-1", "--latent-phrase-layers", "1")
     model, _, cfg = build(prepared.data, "phrase_transformer", "--share-all-embeddings",
                           *reads, *tells)  # fmt: skip
-    assert set(model.reads_annotation) == set(PARSED_KINDS)
+    assert set(model.reads_annotation) == {HEADS, PHRASES}
     return System("", prepared.data, save_checkpoint(path, enlarge(model), cfg))
 
 

@@ -150,7 +150,7 @@ def test_holm_is_within_a_claim():
     p_values = {("heads", "h"): 0.02, ("heads", "other"): 0.04, ("phrases", "p"): 0.03}
     pairs = [
         {"system": system, "against": "stock", "is_tested": True, "claim": claim}
-        | {"scores": {"BLEU": dict.fromkeys(("randomisation", "seeds"), {"p_value": p})}}
+        | {"scores": {"BLEU": {test: {"p_value": p} for test in ("randomisation", "seeds")}}}
         for (claim, system), p in p_values.items()
     ]
     keys = {system: [system] for _, system in p_values} | {"stock": ["stock"]}

@@ -76,11 +76,11 @@ def test_supervised_heads_are_those_of_the_criterion(decoders):
     (batch,) = decoder.batches([PAIR], 1000)
     _, extra = decoder.forward(batch, return_all_hiddens=True)
     found = head_weights(decoder, PAIR, ENCODER)
-    assert found.supervised
+    assert found.tasks == {0: "children", 1: "parents"}
     expected = extra["supervised_heads"][0].exp().numpy()
     np.testing.assert_allclose(found.weights[:2], expected, atol=1e-5)
     other = 1 - found.layer
-    assert not head_weights(decoder, PAIR, ENCODER, other).supervised
+    assert not head_weights(decoder, PAIR, ENCODER, other).tasks
 
 
 def test_the_encoder_needs_no_translation(decoders):
@@ -124,7 +124,7 @@ def test_mixed_models_have_what_their_sides_have(decoders):
     rnn_decoder, rnn_encoder = (decoders[name] for name in MIXED)
     heads = head_weights(rnn_decoder, PAIR, ENCODER)
     assert heads.weights.shape == (4, 9, 9)
-    assert (heads.layer, heads.supervised) == (1, True)
+    assert (heads.layer, list(heads.tasks)) == (1, [0, 1])
     assert head_weights(rnn_decoder, PAIR, CROSS).weights.shape == (1, 6, 8)
     with pytest.raises(UserError, match="decoder is not a Transformer: give --attention cross"):
         head_weights(rnn_decoder, PAIR, DECODER)
