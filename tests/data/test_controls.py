@@ -101,6 +101,24 @@ def test_a_block_keeps_all_but_its_tree():
     ]
 
 
+def test_features_come_with_a_tree_that_has_them():
+    values = [("a", "X", "b", "_"), ("c", "Y", "_", "d"), ("e", "Z", "f", "g")]
+    lines = with_arcs(BLOCK.splitlines(), Arcs([0, 0, 1], ["root", "a", "b"], values))
+    assert [line.split("\t")[1:6] for line in lines[2:]] == [
+        ["zu", *values[0]], ["dem", *values[1]], ["Haus", *values[2]],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1, ["a"]), (2, ["a", "b"]), (3, ["a", "b", "_"])])
+def test_features_are_cut_and_continued(size, expected):
+    arcs = Arcs([0, 0], ["root", "dep"], [("a",) * 4, ("b",) * 4])
+    assert resized_arcs(arcs, size).features == [(value,) * 4 for value in expected]
+
+
+def test_shuffled_words_keep_their_features():
+    assert shuffled(Arcs([0], ["root"], [("a",) * 4]), random.Random(1)).features == ()
+
+
 def test_conll_x_has_no_graphs():
     lines = with_arcs(["1\tHaus\t_\tN\tN\t_\t0\troot"], Arcs([0], ["other"]))
     assert lines == ["1\tHaus\t_\tN\tN\t_\t0\tother"]

@@ -85,8 +85,9 @@ class ControlledHeads(ControlledKind):
     alike = "the same head"
 
     def structure(self, annotation: DependencyTree) -> Arcs:
-        """Heads and relations."""
-        return Arcs(annotation.heads, annotation.relations)
+        """Heads, relations and features."""
+        features = zip(annotation.lemmas, annotation.upos, annotation.xpos, annotation.feats)
+        return Arcs(annotation.heads, annotation.relations, tuple(features))
 
     def resized(self, structure: Arcs, own: DependencyTree) -> Arcs:
         """See :func:`~syntax_nmt.data.controls.structures.resized_arcs`."""
