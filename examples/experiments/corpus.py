@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
-from syntax_nmt.data.annotation import HEADS, KINDS
+from syntax_nmt.data.annotation import HEADS, TEXT_KINDS
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
@@ -65,7 +65,7 @@ def plan_control(plan: Mapping[str, Any], kind: str, seed: int) -> dict[str, Any
         kind: of `syntax-nmt control`.
     """
     drawn = {"of": plan["key"], "kind": kind, "seed": seed}
-    if kind == "chain":  # draws nothing: one for all seeds
+    if kind not in ("shuffled", "borrowed"):  # draws nothing: one for all seeds
         del drawn["seed"]
     return {**plan, "key": key_of(drawn), "control": drawn}
 
@@ -113,17 +113,19 @@ def _write_control(
     What a control cannot be made of, chunks where it is one of heads alone, stays as it is.
     """
     kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
-    kinds = KINDS if kind == "borrowed" else (HEADS,)
+    kinds = TEXT_KINDS if kind == "borrowed" else (HEADS,)
     shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)
     names = {"train": "train", "valid": "valid"}
     names |= {f"test{place or ''}": name for place, name in enumerate(plan["tests"])}
     made = 0
-    for ending in (each.ending for each in KINDS):
+    for ending in (each.ending for each in TEXT_KINDS):
         for file in sorted((of / "prepared" / "words").glob(f"*.*.{ending}")):
             split, lang, _ = file.name.split(".")
             output = folder / f"{names[split]}.{lang}.{ending}"
             if ending in {each.ending for each in kinds}:
                 options = ["--kind", kind, "--seed", str(seed), str(file), "--output", str(output)]
+                if kind == "majority":
+                    options += ["--training", str(file.with_name(f"train.{lang}.{ending}"))]
                 run("syntax_nmt.cli", ["control", *options], log)
                 made += 1
             else:

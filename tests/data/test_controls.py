@@ -7,7 +7,9 @@ import pytest
 from trees_of import is_tree, random_heads
 
 from syntax_nmt.data.chunks import Chunk
+from syntax_nmt.data.conllu import format_conllu, parse_block
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
+from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.structures import (
     Arcs,
     chain,
@@ -183,3 +185,37 @@ def test_chunks_over_another_length():
     assert resized_chunks(chunks, 4) == (*chunks[:2], Chunk("VP", 3, 4))
     assert resized_chunks(chunks, 1) == (Chunk("NP", 0, 1),)
     assert resized_chunks(chunks, 8) == (*chunks, Chunk("O", 6, 7), Chunk("O", 7, 8))
+
+
+def tagged(text):
+    """A chain of `word/TAG/relation`; its lemmas are the words."""
+    words, tags, relations = zip(*(part.split("/") for part in text.split()))
+    heads = chain(len(words)).heads
+    block = format_conllu(words, heads, relations, tags, lemmas=words)
+    return parse_block(block.splitlines()[:-1], "a", 1)
+
+
+def test_dummies():
+    tree = tagged("the/DET/det cat/NOUN/root")
+    arcs = dummy(tree)
+    assert (arcs.heads, arcs.relations) == (tree.heads, ("X", "X"))
+    assert arcs.features == (("X",) * 4,) * 2
+
+
+# `run` is a verb twice and a noun once, and a root and an object once each, the root first.
+TRAINING = (
+    "I/PRON/nsubj run/VERB/root it/PRON/obj",
+    "a/DET/det run/NOUN/obj it/PRON/obj",
+    "run/VERB/advcl",
+)
+
+
+def test_a_word_has_its_most_frequent_values():
+    majority = Majority(map(tagged, TRAINING))
+    arcs = majority.of(tagged("run/X/x it/X/x they/X/x"))
+    assert [upos for _, upos, _, _ in arcs.features] == ["VERB", "PRON", "PRON"]
+    assert list(arcs.relations) == ["root", "obj", "obj"]
+    assert [lemma for lemma, *_ in arcs.features] == ["run", "it", "run"]  # unseen: the first
+    assert list(arcs.heads) == [0, 0, 1]
+    assert len(majority) == 4
+    assert not Majority([])

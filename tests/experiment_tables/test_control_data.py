@@ -60,6 +60,27 @@ def test_all_but_the_annotation_is_the_same(prepared, plan, tmp_path, kind, chan
         assert (before == after) == (kind == "chain")
 
 
+@pytest.mark.parametrize("kind", ["dummy", "majority"])
+def test_features_without_the_sentence(prepared, plan, tmp_path, kind):
+    """One value for all words, or for all of a word; heads stay as they are."""
+    options = f"{OPTIONS} --features upos,deprel"
+    folder = made({**plan, "data": {**plan["data"], "prepare": options}}, tmp_path, kind)
+    words, data = folder / "prepared" / "words", folder / "prepared" / "data-bin"
+    for split in ("train", "valid", "test"):
+        for side in ("bin", "idx"):
+            name = f"{split}.src-tgt.src.heads.{side}"
+            assert (data / name).read_bytes() == (prepared.data / name).read_bytes()
+    trees = [tree for split in ("train", "valid", "test")
+             for tree in read_conllu(words / f"{split}.src.conllu")]  # fmt: skip
+    pairs = {pair for tree in trees for pair in zip(tree.words, tree.upos)}
+    labels = (data / "dict.upos.txt").read_text().split()
+    if kind == "dummy":
+        assert labels == ["<unk>", "X", "_"]
+    else:
+        assert len(labels) > 8
+        assert len({word for word, _ in pairs}) == len(pairs)
+
+
 def test_without_annotation_there_is_no_control(plan, tmp_path):
     (tmp_path / "bare" / "corpus").mkdir(parents=True)
     (tmp_path / "bare" / "prepared" / "words").mkdir(parents=True)
