@@ -7,6 +7,8 @@ import pytest
 from commands import syntax_nmt
 from filelock import FileLock
 
+from syntax_nmt.data.annotation import COLUMNS
+
 TEST_SENTENCES = 20  # not a multiple of fairseq's required batch size multiple, 8
 
 
@@ -49,4 +51,5 @@ def make(wanted: Prepared) -> None:
         *("--source-tokenizer", "none", "--target-tokenizer", "none"),
         *[part for prefix in prefixes for part in prefix],
         *("--vocab-size", "400", "--destdir", wanted.folder),
+        *("--features", ",".join(column.name for column in COLUMNS)),
     )

@@ -15,7 +15,7 @@ from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from loaded_tasks import task_of
 from nltk import Tree
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TEXT_KINDS
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.mismatch import AnnotationFit
@@ -75,7 +75,7 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
 
 def loaded(space: Workspace, name: str, load: bool = True) -> list:
     """Everything a training would read of the split that a file belongs to."""
-    task = task_of(space.folder, "src", "tgt", **{kind.option: load for kind in KINDS})
+    task = task_of(space.folder, "src", "tgt", **{kind.option: load for kind in TEXT_KINDS})
     split = "test" if name.startswith("test") else "valid"
     task.load_dataset(split)
     dataset = task.datasets[split]

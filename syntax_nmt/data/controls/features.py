@@ -28,9 +28,6 @@ class Majority:
 
     The first of equally frequent ones is taken, and for words that the text does not have, the most
     frequent value of all.
-
-    Args:
-        trees: of the text.
     """
 
     def __init__(self, trees: Iterable[DependencyTree]) -> None:
