@@ -261,7 +261,8 @@ def test_program(paper, precision, prepared, tmp_path):
     # fairseq saves float32 in any case: the numbers show what the model was trained in.
     kind = {"bf16": torch.bfloat16}.get(precision, torch.float16)
     assert torch.equal(weights, weights.to(kind).float()) == (precision != "float32")
-    inputs = inputs_of("pascal_transformer") if paper == "parent_scaled" else ()
+    reads = {"parent_scaled": "pascal_transformer", "linguistic_features": "feature_transformer"}
+    inputs = inputs_of(reads[paper]) if paper in reads else ()
     generated = succeed(
         *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR, *inputs),
         *("--task", "syntax_translation", "--cpu", "--path", path, "--beam", "2"),
