@@ -9,7 +9,6 @@ from filelock import FileLock
 
 from syntax_nmt.data.annotation import COLUMNS
 
-FEATURES = ",".join(column.name for column in COLUMNS)
 TEST_SENTENCES = 20  # not a multiple of fairseq's required batch size multiple, 8
 
 
@@ -51,5 +50,6 @@ def make(wanted: Prepared) -> None:
         *("prepare", "--source-lang", "src", "--target-lang", "tgt"),
         *("--source-tokenizer", "none", "--target-tokenizer", "none"),
         *[part for prefix in prefixes for part in prefix],
-        *("--vocab-size", "400", "--destdir", wanted.folder, "--features", FEATURES),
+        *("--vocab-size", "400", "--destdir", wanted.folder),
+        *("--features", ",".join(column.name for column in COLUMNS)),
     )

@@ -248,7 +248,7 @@ def annotated_batch(
     """
     annotation = random_annotation(model, task.source_dictionary, sources, targets, seed)
     sample = batch(task.source_dictionary, sources, targets, *layout, annotation=annotation)
-    inputs = AnnotationInputs((), {}, {})
+    inputs = AnnotationInputs((), {})
     if searches:
         return inputs.for_inference([model], sample, None, scores=False)
     return inputs.for_forward([model], sample)

@@ -65,7 +65,7 @@ def plan_control(plan: Mapping[str, Any], kind: str, seed: int) -> dict[str, Any
         kind: of `syntax-nmt control`.
     """
     drawn = {"of": plan["key"], "kind": kind, "seed": seed}
-    if kind == "chain":  # draws nothing: one for all seeds
+    if kind not in ("shuffled", "borrowed"):  # draws nothing: one for all seeds
         del drawn["seed"]
     return {**plan, "key": key_of(drawn), "control": drawn}
 
@@ -124,6 +124,8 @@ def _write_control(
             output = folder / f"{names[split]}.{lang}.{ending}"
             if ending in {each.ending for each in kinds}:
                 options = ["--kind", kind, "--seed", str(seed), str(file), "--output", str(output)]
+                if kind == "majority":
+                    options += ["--training", str(file.with_name(f"train.{lang}.{ending}"))]
                 run("syntax_nmt.cli", ["control", *options], log)
                 made += 1
             else:

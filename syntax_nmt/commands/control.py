@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.kinds import (
     CONTROLLED,
+    ControlledFeatures,
     ControlledKind,
     IndexedEntries,
     indexed_entries,
@@ -42,8 +45,15 @@ not come from structure. Sentences without annotation remain without annotation.
   borrowed  the structure of another sentence of the same length; each is used once. The only
             sentence of its length takes that of the next longer sentence, cut, or of the next
             shorter one, continued (.conllu, .trees, .chunks)
+  dummy     one value in every column that is a feature; heads do not change (.conllu)
+  majority  in every such column the value that the word has most often in the training text;
+            unseen words have the most frequent value (.conllu)
 """
-CHAIN, SHUFFLED, BORROWED = CONTROLS = ("chain", "shuffled", "borrowed")
+# Makes the new structure from a sentence's number, from 0, and its annotation.
+_Make = Callable[[int, Any], Any]
+CHAIN, SHUFFLED, BORROWED, DUMMY, MAJORITY = CONTROLS = (
+    *("chain", "shuffled", "borrowed", "dummy", "majority"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=CONTROLS, required=True, help="kind of control")
     parser.add_argument(
         "--seed", type=natural_int, default=1, metavar="N", help="random seed (default: 1)"
+    )
+    parser.add_argument(
+        "--training",
+        metavar="FILE",
+        type=Path,
+        help="the .conllu file of the training text, for --kind majority",
     )
     parser.add_argument(
         "--output",
@@ -74,16 +90,24 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: the file is of another kind, malformed, or has nothing to borrow.
     """
-    check_outputs([args.output, *findings_outputs(args)], [args.file])
+    read = [file for file in (args.file, args.training) if file is not None]
+    check_outputs([args.output, *findings_outputs(args)], read)
     of = _kind_of(args.file)
     if args.kind != BORROWED and of.kind != HEADS:
         raise UserError(
             f"{args.file}: --kind {args.kind} is for .{HEADS.ending} files alone: give --kind "
             f"{BORROWED}"
         )
+    if (args.kind == MAJORITY) != (args.training is not None):
+        raise UserError(
+            f"--kind {args.kind}: --training FILE, the .{HEADS.ending} file of the training text, "
+            f"is {'needed' if args.training is None else f'for --kind {MAJORITY} alone'}"
+        )
+    if args.kind in (DUMMY, MAJORITY):
+        of = ControlledFeatures()
     kept = _Kept(of)
     with indexed_entries(args.file, of) as entries, open_output(args.output) as stream:
-        stream.writelines(_controls(entries, args.kind, Random(args.seed), kept))
+        stream.writelines(_controls(entries, _maker(args, entries, kept), kept))
     write_findings(kept.findings(args), args, stdout_is_free=args.output != STDOUT)
 
 
@@ -96,29 +120,53 @@ def _kind_of(file: Path) -> ControlledKind:
     raise UserError(f"{file}: its ending does not say what it holds: give one of {endings}")
 
 
-def _controls(entries: IndexedEntries, control: str, random: Random, kept: _Kept) -> Iterator[str]:
+def _controls(entries: IndexedEntries, make: _Make, kept: _Kept) -> Iterator[str]:
     """The entries of the new file, from those of the old file."""
     of = kept.of
-    lenders = [0] * len(entries)
-    if control == BORROWED:
-        try:
-            lenders = draw_lenders(entries.sizes, random)
-        except ValueError as error:
-            raise UserError(f"{entries.file}: {error}: give more sentences") from None
-    for number, lender in enumerate(lenders):
+    for number in range(len(entries)):
         entry, annotation = entries[number]
         if annotation is None:
             kept.without += 1
             yield of.kind.entry_text(entry)
             continue
-        own = of.structure(annotation)
-        if control == BORROWED:
-            kept.lent(entries.sizes[number], entries.sizes[lender])
-            new = of.resized(of.structure(entries[lender][1]), annotation)
-        else:
-            new = chain(of.size(annotation)) if control == CHAIN else shuffled(own, random)
-        kept.add(own, new)
+        new = make(number, annotation)
+        kept.add(of.structure(annotation), new)
         yield of.text(entry, new)
+
+
+def _maker(args: argparse.Namespace, entries: IndexedEntries, kept: _Kept) -> _Make:
+    """What makes the new structure of a sentence."""
+    random = Random(args.seed)
+    if args.kind == BORROWED:
+        return _lent(entries, random, kept)
+    if args.kind == MAJORITY:
+        trees = (tree for tree in read_conllu(args.training, one_root=False) if tree is not None)
+        majority = Majority(trees)
+        if not majority:
+            raise UserError(f"--training {args.training}: has no parses: give the training text's")
+        changed: Callable[[Any], Any] = majority.of
+    elif args.kind == SHUFFLED:
+
+        def changed(annotation: Any) -> Any:
+            return shuffled(kept.of.structure(annotation), random)
+    else:
+        changed = dummy if args.kind == DUMMY else lambda annotation: chain(len(annotation))
+    return lambda number, annotation: changed(annotation)
+
+
+def _lent(entries: IndexedEntries, random: Random, kept: _Kept) -> _Make:
+    """What lends a sentence the structure of another."""
+    try:
+        lenders = draw_lenders(entries.sizes, random)
+    except ValueError as error:
+        raise UserError(f"{entries.file}: {error}: give more sentences") from None
+
+    def lend(number: int, annotation: Any) -> Any:
+        lender = lenders[number]
+        kept.lent(entries.sizes[number], entries.sizes[lender])
+        return kept.of.resized(kept.of.structure(entries[lender][1]), annotation)
+
+    return lend
 
 
 class _Kept:

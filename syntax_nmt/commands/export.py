@@ -28,8 +28,8 @@ from syntax_nmt.export.stock_transformer import (
     stock_transformer,
 )
 from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
-from syntax_nmt.inference.parsed_sources import parsed_kinds
 from syntax_nmt.reporting.output import tell
+from syntax_nmt.task.annotation_inputs import parsed_kinds
 
 EXAMPLE = (
     "syntax-nmt export checkpoints/checkpoint_best.pt --data prepared --to ctranslate2 "
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
         model, task, cfg = load_model(args.checkpoint, data_bin, torch.device("cpu"))
         feature = feature_in_the_way(model, cfg.model)
         if feature is not None:
-            parser = " --parser-config FILE" if parsed_kinds(model) else ""
+            parser = " --parser-config FILE" if parsed_kinds([model]) else ""
             raise UserError(
                 f"{args.checkpoint}: the model has {feature}, which no other engine knows: "
                 f"translate with fairseq-interactive{parser} or `syntax_nmt.load`"

@@ -15,7 +15,6 @@ from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.model import LoadedModel
-from syntax_nmt.inference.parsed_sources import parsed_kinds
 from syntax_nmt.inference.segmentation import (
     Segment,
     add_segmentation_arguments,
@@ -24,6 +23,7 @@ from syntax_nmt.inference.segmentation import (
 )
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.task.annotation_inputs import parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
 
 
@@ -42,8 +42,8 @@ def load(
         data: the folder that `syntax-nmt prepare` wrote, which stores the segmentation; or a
             data-bin folder, with `segmentation`.
         device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
-        parser_config: for models that read dependencies or phrases of parsed sources, the parser's
-            file; by default `parser.json` of the prepared folder.
+        parser_config: for models that read dependencies, features or phrases of parsed sources, the
+            parser's file; by default `parser.json` of the prepared folder.
         **segmentation: in place of the folder's segmentation, the text options of
             `fairseq-interactive`, such as `tokenizer="moses"`, `bpe="subword_nmt"`,
             `bpe_codes="codes"`; or `segmented=True` for text that is segmented already.
@@ -56,12 +56,12 @@ def load(
         model, task, cfg = load_model(path, data_bin, choose_device(device))
         sides = segmenters(_segmentation_arguments(folder, segmentation), task)
         parser: SourceParser | None = None
-        if parsed_kinds(model):
+        if parsed_kinds([model]):
             with open_dict(cfg):
                 cfg.task.parser_config = str(parser_config or _parser_of(folder, model))
             task = tasks.setup_task(cfg.task, from_checkpoint=True)
             parser = task.parser
-            parser.find(parsed_kinds(model))
+            parser.find(parsed_kinds([model]))
         elif parser_config is not None:
             raise UserError(
                 f"--parser-config {parser_config}: the model reads nothing that is parsed: leave "
@@ -79,7 +79,7 @@ def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
     """The parser configuration of a prepared folder."""
     file = folder / PARSER_CONFIG
     if not file.is_file():
-        what = " and ".join(kind.description for kind in parsed_kinds(model))
+        what = " and ".join(kind.description for kind in parsed_kinds([model]))
         raise UserError(
             f"{file}: no such file, and the model reads {what}: `syntax-nmt prepare` writes it "
             "where it parses the source itself; otherwise write it (docs/data.md says how),"

@@ -7,16 +7,9 @@ from fairseq.data import Dictionary
 from fairseq.models import BaseFairseqModel
 from torch import Tensor
 
-from syntax_nmt.data.annotation import PARSED_KINDS
-from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.annotation_inputs import declared
+from syntax_nmt.task.annotation_inputs import labels_of, parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
-
-
-def parsed_kinds(model: BaseFairseqModel) -> list[AnnotationKind]:
-    """The kinds that a model reads and a parser supplies; none for fairseq's own models."""
-    return [kind for kind in declared([model]) if kind in PARSED_KINDS]
 
 
 def source_parser(
@@ -30,7 +23,7 @@ def source_parser(
     Raises:
         UserError: the file cannot be used, or models that it needs are missing.
     """
-    kinds = parsed_kinds(model)
+    kinds = parsed_kinds([model])
     if not kinds or parser_config is None:
         return None
     parser = SourceParser.read(parser_config, dictionary)
@@ -49,7 +42,7 @@ def check_parser(
     Raises:
         UserError: names the annotation that the model reads.
     """
-    kinds = parsed_kinds(model)
+    kinds = parsed_kinds([model])
     if kinds and parser is None:
         what = " and ".join(kind.description for kind in kinds)
         raise UserError(f"the model reads {what}: give the parser's configuration as {option}")
@@ -68,7 +61,8 @@ class ParsedSources:
     def __init__(self, model: BaseFairseqModel, parser: SourceParser | None) -> None:
         check_parser(model, parser)
         self.parser = parser
-        self.kinds = parsed_kinds(model)
+        self.kinds = parsed_kinds([model])
+        self.labels = labels_of(self.kinds, [model])
 
     def of(
         self, src_tokens: Tensor, segmented: Sequence[Sequence[str] | None]
@@ -83,6 +77,4 @@ class ParsedSources:
         if self.parser is None:
             return {}
         known = [None if pieces is None else list(pieces) for pieces in segmented]
-        return {
-            kind.key: self.parser.parse(kind, src_tokens, lambda rows: known) for kind in self.kinds
-        }
+        return self.parser.parse(self.kinds, src_tokens, lambda rows: known, self.labels)

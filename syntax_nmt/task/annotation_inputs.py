@@ -19,13 +19,22 @@ from syntax_nmt.task.typed_input import PiecesOfBatch
 
 logger = logging.getLogger(__name__)
 
-# Makes the tensor of a batch from its source tokens, B×S, the text of typed sentences, and labels.
-Parser = Callable[[Tensor, Optional[PiecesOfBatch], tuple[str, ...]], Tensor]
+_Labels = Mapping[AnnotationKind, tuple[str, ...]]
+Parser = Callable[
+    [Sequence[AnnotationKind], Tensor, Optional[PiecesOfBatch], _Labels], Mapping[str, Tensor]
+]
+"""Makes the tensors of some kinds from the source tokens of a batch, B×S, the text of typed
+sentences, and labels."""
 
 
 def declared(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
     """The kinds that any of some models or objectives reads."""
     return tuple(dict.fromkeys(kind for x in models for kind in getattr(x, "reads_annotation", ())))
+
+
+def parsed_kinds(models: Iterable[Any]) -> list[AnnotationKind]:
+    """The kinds that any of some models reads and a parser supplies."""
+    return [kind for kind in declared(models) if kind in PARSED_KINDS]
 
 
 class AnnotationInputs:
@@ -36,7 +45,7 @@ class AnnotationInputs:
 
     Args:
         labels: of the annotation files that are already loaded.
-        parsers: supply a kind at inference if the batch lacks it.
+        parser: supplies at inference what the batch lacks; None = there is none.
 
     Attributes:
         objectives: of the criterion, which read the top of the batch.
@@ -46,16 +55,16 @@ class AnnotationInputs:
         self,
         loaded: Collection[AnnotationKind],
         labels: Mapping[AnnotationKind, Sequence[str]],
-        parsers: Mapping[AnnotationKind, Parser],
+        parser: Parser | None = None,
     ) -> None:
         self.objectives: Sequence[Any] = ()
         self._labels = labels
-        self._parsers = parsers
+        self._parser = parser
         self._loaded = loaded
         self._asked_for: list[tuple[str, tuple[AnnotationKind, ...]]]
         self._asked_for = [(kind.flag, (kind,)) for kind in loaded]
-        if parsers:
-            self._asked_for.append(("--parser-config", tuple(parsers)))
+        if parser is not None:
+            self._asked_for.append(("--parser-config", PARSED_KINDS))
 
     def check_loaded(self, model: nn.Module) -> None:
         """Reports annotation that is missing before the first batch of a training.
@@ -103,10 +112,10 @@ class AnnotationInputs:
             UserError: as of :meth:`for_forward`; or a parser fails.
         """
         self._warn_of_unread(models)
-        for kind, parse in self._parsers.items():
-            if kind in declared(models) and kind.key not in sample:
-                tokens, labels = sample["net_input"]["src_tokens"], _labels_of(kind, models)
-                sample = {**sample, kind.key: parse(tokens, typed, labels)}
+        missing = [kind for kind in parsed_kinds(models) if kind.key not in sample]
+        if missing and self._parser is not None:
+            tokens, labels = sample["net_input"]["src_tokens"], labels_of(missing, models)
+            sample = {**sample, **self._parser(missing, tokens, typed, labels)}
         known = [kind for kind in KINDS if scores or kind.side == SOURCE]
         return self._given(models, sample, known)
 
@@ -155,17 +164,19 @@ class AnnotationInputs:
         self._asked_for = []
 
 
-def _labels_of(kind: AnnotationKind, models: Sequence[nn.Module]) -> tuple[str, ...]:
-    """The labels that the models were built for.
+def labels_of(kinds: Iterable[AnnotationKind], models: Sequence[nn.Module]) -> _Labels:
+    """The labels that some models were built for.
 
     Raises:
         UserError: they are not the same for all.
     """
-    found = [getattr(model, "annotation_labels", {}).get(kind) for model in models]
-    known = dict.fromkeys(labels for labels in found if labels is not None)
-    if len(known) > 1:
-        raise UserError(
-            f"the models of the ensemble know different {kind.label}s of the {kind.description}: "
-            "give models of one data folder"
-        )
-    return next(iter(known), ())
+    found: dict[AnnotationKind, tuple[str, ...]] = {}
+    for kind in kinds:
+        for model in models:
+            labels = getattr(model, "annotation_labels", {}).get(kind)
+            if labels is not None and found.setdefault(kind, labels) != labels:
+                raise UserError(
+                    f"the models of the ensemble know different {kind.label}s of the "
+                    f"{kind.description}: give models of one data folder"
+                )
+    return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Optional
 
 import numpy as np
@@ -26,8 +27,9 @@ logger = logging.getLogger(__name__)
 
 # The pieces of a sentence; None = an unknown piece that has lost its string.
 Pieces = tuple[Optional[str], ...]
+_Rows = dict[tuple[AnnotationKind, Pieces], np.ndarray]
 
-_REMEMBERED = 20_000  # annotations of sentences; about 1 kB each
+_REMEMBERED = 20_000  # annotations of sentences, one a kind; about 1 kB each
 
 
 class SourceParser:
@@ -53,9 +55,9 @@ class SourceParser:
         self._dictionary = dictionary
         self._warned: set[str] = set()
         # Rows in the form of the kind; the most recently used is last.
-        self._remembered: dict[tuple[AnnotationKind, Pieces], np.ndarray] = {}
+        self._remembered: _Rows = {}
         self._label_ids: dict[AnnotationKind, tuple[tuple[str, ...], dict[str, int]]] = {}
-        self._models: dict[AnnotationKind, StanzaModels] = {}
+        self._models: dict[str, StanzaModels] = {}
         self._check_scheme()
 
     @classmethod
@@ -80,50 +82,58 @@ class SourceParser:
             UserError: models of one of them are missing.
         """
         for kind in kinds:
-            if kind.parsed_by is not None and kind not in self._models:
+            task = kind.parsed_by
+            if task is not None and task not in self._models:
                 with errors_of(self._name):
-                    self._models[kind] = self.config.models(kind.parsed_by)
+                    self._models[task] = self.config.models(task)
 
     def parse(
         self,
-        kind: AnnotationKind,
+        kinds: Sequence[AnnotationKind],
         src_tokens: Tensor,
         typed: PiecesOfBatch | None = None,
-        labels: tuple[str, ...] = (),
-    ) -> Tensor:
-        """The collated tensor of a batch, on the device of the tokens.
+        labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({}),
+    ) -> dict[str, Tensor]:
+        """The collated tensors of a batch by the keys of their kinds, on the tokens' device.
+
+        A sentence is parsed once for all kinds that take the same analysis.
 
         In fairseq-generate an unknown piece has lost its string, and with it its mark. It then
         counts, rightly or not, as the end of the previous word (sentencepiece) or its own
         (subword-nmt); the parser sees the word without it; piece counts still add up.
 
         Args:
-            kind: one that can be parsed.
+            kinds: that can be parsed.
             src_tokens: B×S, padded on one side, EOS last.
             typed: gives the pieces of the batch, such as those of typed sentences.
-            labels: of the kind, in the order of their ids.
+            labels: of kinds that have some, in the order of their ids.
 
         Raises:
             UserError: models are missing or do not load, or Stanza fails on one sentence after
                 another.
         """
-        self.find([kind])
-        self._number(kind, labels)
+        self.find(kinds)
+        for kind in kinds:
+            self._number(kind, labels.get(kind, ()))
         pad = self._dictionary.pad()
-        rows = unpadded(src_tokens, pad)
-        given = [None] * len(rows) if typed is None else typed(rows)
+        tokens = unpadded(src_tokens, pad)
+        given = [None] * len(tokens) if typed is None else typed(tokens)
         sentences = [
             # A typed `<pad>` is a piece, but a token that is not read.
             tuple(pieces)
-            if pieces is not None and len(pieces) == len(tokens) - 1
-            else self._spelled(tokens[:-1])
-            for tokens, pieces in zip(rows, given)
+            if pieces is not None and len(pieces) == len(row) - 1
+            else self._spelled(row[:-1])
+            for row, pieces in zip(tokens, given)
         ]
-        sizes = np.array([len(tokens) for tokens in rows])
+        sizes = np.array([len(row) for row in tokens])
         left_pad = bool(src_tokens[:, 0].eq(pad).any())
-        text = BatchedText(np.arange(len(rows)), sizes, src_tokens.size(1), left_pad)
-        batch = kind.collate(RaggedArray.from_rows(self._rows(kind, sentences)), text, 0)
-        return batch.to(src_tokens.device)
+        text = BatchedText(np.arange(len(tokens)), sizes, src_tokens.size(1), left_pad)
+        rows = self._rows(kinds, sentences)
+        batch = {}
+        for kind in kinds:
+            of_kind = RaggedArray.from_rows([rows[kind, pieces] for pieces in sentences])
+            batch[kind.key] = kind.collate(of_kind, text, 0).to(src_tokens.device)
+        return batch
 
     def _number(self, kind: AnnotationKind, labels: tuple[str, ...]) -> None:
         """Numbers the labels from 1; rows with other numbers are forgotten."""
@@ -140,44 +150,50 @@ class SourceParser:
             self._warn(
                 "unknown pieces hide where words end: their sentences may be parsed as other words "
                 "than they have (fairseq-interactive knows the words, side files have the parses: "
-                "--load-dependencies, --load-phrases)"
+                "--load-dependencies, --load-features, --load-phrases)"
             )
         return tuple(None if token == unknown else self._dictionary[token] for token in tokens)
 
-    def _rows(self, kind: AnnotationKind, sentences: Sequence[Pieces]) -> list[np.ndarray]:
-        """The row of each sentence; recently parsed sentences are not parsed again."""
-        rows = {
-            pieces: self._remembered.pop((kind, pieces))
-            for pieces in dict.fromkeys(sentences)
-            if (kind, pieces) in self._remembered
-        }
-        rows.update(self._parsed(kind, [pieces for pieces in sentences if pieces not in rows]))
-        self._remembered.update({(kind, pieces): row for pieces, row in rows.items()})
+    def _rows(self, kinds: Sequence[AnnotationKind], sentences: Sequence[Pieces]) -> _Rows:
+        """The rows of the sentences; recently parsed ones are not parsed again."""
+        rows: _Rows = {}
+        for task in dict.fromkeys(kind.parsed_by for kind in kinds):
+            of_task = [kind for kind in kinds if kind.parsed_by == task]
+            keys = [(kind, pieces) for pieces in dict.fromkeys(sentences) for kind in of_task]
+            unknown = dict.fromkeys(key[1] for key in keys if key not in self._remembered)
+            parsed = self._parsed(of_task, unknown)
+            for key in keys:
+                remembered = self._remembered.pop(key, None)
+                rows[key] = parsed[key] if remembered is None else remembered
+        self._remembered.update(rows)
         while len(self._remembered) > _REMEMBERED:
             del self._remembered[next(iter(self._remembered))]
-        return [rows[pieces] for pieces in sentences]
-
-    def _parsed(
-        self, kind: AnnotationKind, sentences: Iterable[Pieces]
-    ) -> dict[Pieces, np.ndarray]:
-        cut = {pieces: self._words(pieces) for pieces in dict.fromkeys(sentences)}
-        rows = {pieces: kind.no_row(len(pieces)) for pieces in cut}
-        fit = [pieces for pieces in cut if 0 < len(cut[pieces][0]) <= self.config.max_words]
-        fit.sort(key=lambda pieces: len(cut[pieces][0]))
-        for pieces, found in zip(fit, self._analyses(kind, [cut[pieces][0] for pieces in fit])):
-            annotation = None if found is None else kind.of_analysis(found)
-            counts = cut[pieces][1]
-            if annotation is not None and len(annotation) == len(counts):
-                rows[pieces] = kind.row(annotation, counts, self._label_ids[kind][1])
         return rows
 
-    def _analyses(self, kind: AnnotationKind, sentences: Sequence[Sequence[str]]) -> Sequence[Any]:
+    def _parsed(self, kinds: Sequence[AnnotationKind], sentences: Iterable[Pieces]) -> _Rows:
+        """The rows of some sentences, all different, for kinds of one analysis."""
+        cut = {pieces: self._words(pieces) for pieces in sentences}
+        rows = {(kind, pieces): kind.no_row(len(pieces)) for kind in kinds for pieces in cut}
+        fit = [pieces for pieces in cut if 0 < len(cut[pieces][0]) <= self.config.max_words]
+        fit.sort(key=lambda pieces: len(cut[pieces][0]))
+        task = kinds[0].parsed_by
+        assert task is not None
+        analyses = self._analyses(task, [cut[pieces][0] for pieces in fit])
+        for pieces, analysis in zip(fit, analyses):
+            counts = cut[pieces][1]
+            for kind in kinds if analysis is not None else ():
+                annotation = kind.of_analysis(analysis)
+                if annotation is not None and len(annotation) == len(counts):
+                    rows[kind, pieces] = kind.row(annotation, counts, self._label_ids[kind][1])
+        return rows
+
+    def _analyses(self, task: str, sentences: Sequence[Sequence[str]]) -> Sequence[Any]:
         if not sentences:
             return []
         config = self.config
         check_device(config.device, f"{self._name}: device")
         try:
-            analyser = loaded_analyser(self._models[kind], config.device, config.batch_size)
+            analyser = loaded_analyser(self._models[task], config.device, config.batch_size)
             return analyser.analyse(sentences)
         except UserError as error:
             raise UserError(f"{self._name}: {error}") from None

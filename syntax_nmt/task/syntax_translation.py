@@ -25,7 +25,6 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
-from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.text_fit import TextFit
@@ -33,7 +32,7 @@ from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods import VALIDATIONS
 from syntax_nmt.models.model_building import keep_defaults
 from syntax_nmt.task.annotated_splits import AnnotatedSplits, check_languages
-from syntax_nmt.task.annotation_inputs import AnnotationInputs, Parser, declared
+from syntax_nmt.task.annotation_inputs import AnnotationInputs, declared
 from syntax_nmt.task.batches import divided, within_limits
 from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.options import SyntaxTranslationConfig
@@ -90,10 +89,8 @@ class SyntaxTranslationTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self.splits = AnnotatedSplits(cfg, (src_dict, tgt_dict))
         self.parser = build_source_parser(cfg, src_dict)
-        parsers: dict[AnnotationKind, Parser] = {}
-        if self.parser is not None:
-            parsers = {kind: partial(self.parser.parse, kind) for kind in PARSED_KINDS}
-        self.inputs = AnnotationInputs(self.splits.kinds, self.splits.labels, parsers)
+        parse = None if self.parser is None else self.parser.parse
+        self.inputs = AnnotationInputs(self.splits.kinds, self.splits.labels, parse)
         folder = Path(utils.split_paths(cfg.data or "")[0])
         self.fit = TextFit(folder, (cfg.source_lang, cfg.target_lang), (src_dict, tgt_dict))
         self.typed = TypedInput(self.parser is not None, self.fit)

@@ -7,7 +7,9 @@ import pytest
 from trees_of import is_tree, random_heads
 
 from syntax_nmt.data.chunks import Chunk
+from syntax_nmt.data.conllu import format_conllu, parse_block
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
+from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.structures import (
     Arcs,
     chain,
@@ -101,6 +103,24 @@ def test_a_block_keeps_all_but_its_tree():
     ]
 
 
+def test_features_come_with_a_tree_that_has_them():
+    values = [("a", "X", "b", "_"), ("c", "Y", "_", "d"), ("e", "Z", "f", "g")]
+    lines = with_arcs(BLOCK.splitlines(), Arcs([0, 0, 1], ["root", "a", "b"], values))
+    assert [line.split("\t")[1:6] for line in lines[2:]] == [
+        ["zu", *values[0]], ["dem", *values[1]], ["Haus", *values[2]],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1, ["a"]), (2, ["a", "b"]), (3, ["a", "b", "_"])])
+def test_features_are_cut_and_continued(size, expected):
+    arcs = Arcs([0, 0], ["root", "dep"], [("a",) * 4, ("b",) * 4])
+    assert resized_arcs(arcs, size).features == [(value,) * 4 for value in expected]
+
+
+def test_shuffled_words_keep_their_features():
+    assert shuffled(Arcs([0], ["root"], [("a",) * 4]), random.Random(1)).features == ()
+
+
 def test_conll_x_has_no_graphs():
     lines = with_arcs(["1\tHaus\t_\tN\tN\t_\t0\troot"], Arcs([0], ["other"]))
     assert lines == ["1\tHaus\t_\tN\tN\t_\t0\tother"]
@@ -165,3 +185,37 @@ def test_chunks_over_another_length():
     assert resized_chunks(chunks, 4) == (*chunks[:2], Chunk("VP", 3, 4))
     assert resized_chunks(chunks, 1) == (Chunk("NP", 0, 1),)
     assert resized_chunks(chunks, 8) == (*chunks, Chunk("O", 6, 7), Chunk("O", 7, 8))
+
+
+def tagged(text):
+    """A chain of `word/TAG/relation`; its lemmas are the words."""
+    words, tags, relations = zip(*(part.split("/") for part in text.split()))
+    heads = chain(len(words)).heads
+    block = format_conllu(words, heads, relations, tags, lemmas=words)
+    return parse_block(block.splitlines()[:-1], "a", 1)
+
+
+def test_dummies():
+    tree = tagged("the/DET/det cat/NOUN/root")
+    arcs = dummy(tree)
+    assert (arcs.heads, arcs.relations) == (tree.heads, ("X", "X"))
+    assert arcs.features == (("X",) * 4,) * 2
+
+
+# `run` is a verb twice and a noun once, and a root and an object once each, the root first.
+TRAINING = (
+    "I/PRON/nsubj run/VERB/root it/PRON/obj",
+    "a/DET/det run/NOUN/obj it/PRON/obj",
+    "run/VERB/advcl",
+)
+
+
+def test_a_word_has_its_most_frequent_values():
+    majority = Majority(map(tagged, TRAINING))
+    arcs = majority.of(tagged("run/X/x it/X/x they/X/x"))
+    assert [upos for _, upos, _, _ in arcs.features] == ["VERB", "PRON", "PRON"]
+    assert list(arcs.relations) == ["root", "obj", "obj"]
+    assert [lemma for lemma, *_ in arcs.features] == ["run", "it", "run"]  # unseen: the first
+    assert list(arcs.heads) == [0, 0, 1]
+    assert len(majority) == 4
+    assert not Majority([])

@@ -22,6 +22,7 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import load
 from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation.columns import DEPREL, UPOS, XPOS, Column, loading_options
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.preparation.annotation.annotate import annotate_file
@@ -29,9 +30,10 @@ from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
-KINDS = (HEADS, PHRASES)  # parsed, with text files of their own
 pytestmark = pytest.mark.dear
 
+KINDS = (HEADS, PHRASES, UPOS, XPOS, DEPREL)
+FEATURES = "upos,xpos,deprel"  # the models give no others
 SENTENCES = 200
 EMPTY = 3  # this line is
 MAX_WORDS = 22  # some captions are longer
@@ -75,8 +77,9 @@ def corpus(shared, tmp_path_factory):
     pieces.write_text("".join(f"{line}\n" for line in map(cut(model), lines)), encoding="utf-8")
     for text in (words, pieces):
         shutil.copy(text, text.with_suffix(".tgt"))
-    models = [find_models(kind.parsed_by, "en", shared / "models" / "en") for kind in KINDS]
-    for kind, found in zip(KINDS, models):
+    own = (HEADS, PHRASES)  # with files of their own
+    models = [find_models(kind.parsed_by, "en", shared / "models" / "en") for kind in own]
+    for kind, found in zip(own, models):
         annotator = StanzaAnnotator(found, max_words=MAX_WORDS)
         annotate_file(words, Path(f"{words}.{kind.ending}"), annotator)
     made = Corpus(words, model, folder / "data-bin", folder / "cut-bin")
@@ -86,7 +89,10 @@ def corpus(shared, tmp_path_factory):
         command += ["--destdir", str(data), *extra]
         with contextlib.redirect_stdout(io.StringIO()):
             preprocess.main(options.get_preprocessing_parser().parse_args(command))
-            binarize("src", "tgt", data, testpref=prefix, words=words.parent)
+            binarize(
+                *("src", "tgt", data),
+                trainpref=prefix, testpref=prefix, words=words.parent, features=FEATURES,
+            )  # fmt: skip
         config = ParserConfig.of(models, "sentencepiece", max_words=MAX_WORDS)
         config.write(data / "parser.json")
     return made
@@ -111,17 +117,19 @@ def make_task(data, *arguments):
 
 def of_annotation_file(data, kind):
     """What training reads of each sentence."""
-    dataset = make_task(data, kind.flag).dataset("test")
+    dataset = make_task(data, *loading_options((kind,))).dataset("test")
     sample = dataset.collater([dataset[index] for index in range(len(dataset))])
     return by_sentence(kind, sample["id"], sample)
 
 
 def by_sentence(kind, ids, inputs):
-    """Phrase lengths, or heads counted from the sentence's first piece; EOS has none."""
+    """Phrase lengths, ids, or heads counted from the sentence's first piece; EOS has none."""
     tensor = inputs[kind.key]
     assert tensor.dtype == torch.int32
     if kind is PHRASES:
         rows = [[length for length in row if length] for row in tensor.tolist()]
+    elif isinstance(kind, Column):
+        rows = [[i for i in row if i >= 0] or None for row in tensor.tolist()]
     else:
         rows = [heads_of(row) for row in tensor.tolist()]
     return dict(zip(torch.as_tensor(ids).tolist(), rows))
@@ -136,7 +144,8 @@ def heads_of(row):
 
 def read_by_a_model(task, kind, batches):
     """What a model gets of each sentence during translation."""
-    reader, found = SimpleNamespace(reads_annotation=(kind,)), {}
+    labels = {kind: task.labels(kind)} if kind.labels_file else {}
+    reader, found = SimpleNamespace(reads_annotation=(kind,), annotation_labels=labels), {}
     for sample in batches:
         filled = task.inference_step(RETURNS_THE_BATCH, [reader], sample)
         found.update(by_sentence(kind, sample["id"], filled["net_input"]))
@@ -169,7 +178,7 @@ def kind(request):
 
 def unparsed(kind, row, size):
     """Whether a sentence has no parse: of phrases it has n-grams then."""
-    return row is None if kind is HEADS else row == ngrams(size)
+    return row == ngrams(size) if kind is PHRASES else row is None
 
 
 @pytest.mark.parametrize(("batch_size", "batches"), [(1, 12), (7, 5), (64, None)])
@@ -199,12 +208,19 @@ def test_interactive_parses_unknown_pieces_as_the_words_they_are(corpus, kind):
     assert read_by_a_model(task, kind, typed(task, corpus, 64)) == wanted
 
 
-@pytest.fixture(scope="module")
-def pascal(corpus, tmp_path_factory):
-    """A checkpoint of a model that reads dependencies, untrained, with larger numbers."""
-    path = tmp_path_factory.mktemp("pascal") / "checkpoint.pt"
-    model, _, cfg = build(corpus.cut, "pascal_transformer")
-    return save_checkpoint(path, enlarge(model), cfg)
+# Models that read parses, and the options that load them.
+READERS = {
+    "pascal_transformer": ("--load-dependencies",),
+    "feature_transformer": ("--load-features", "upos,deprel"),
+}
+
+
+@pytest.fixture(scope="module", params=READERS)
+def reader(request, corpus, tmp_path_factory):
+    """An architecture, and a checkpoint of it, untrained, with larger numbers."""
+    path = tmp_path_factory.mktemp(request.param) / "checkpoint.pt"
+    model, _, cfg = build(corpus.cut, request.param)
+    return request.param, save_checkpoint(path, enlarge(model), cfg)
 
 
 def translations(name, corpus, checkpoint, *arguments):
@@ -216,21 +232,23 @@ def translations(name, corpus, checkpoint, *arguments):
     return {int(n): text for n, text in re.findall(r"^D-(\d+)\t\S+\t(.*)$", printed, re.MULTILINE)}
 
 
-def test_dependencies_wherever_text_is_translated(corpus, pascal):
+def test_parses_wherever_text_is_translated(corpus, reader):
     """Annotation files, typed text and `syntax_nmt.load`: the same translations.
 
     Pieces are unknown in most sentences: only who knows the words parses them rightly.
     """
+    arch, checkpoint = reader
     config, lines = corpus.cut / "parser.json", corpus.words.read_text(encoding="utf-8").split("\n")
-    wanted = translations("generate", corpus, pascal, "--load-dependencies")
+    wanted = translations("generate", corpus, checkpoint, *READERS[arch])
     assert len(set(wanted.values())) > SENTENCES // 4
-    plain = ("--model-overrides", "{'parent_scaled_layer': None}")
-    without = translations("generate", corpus, pascal, *plain)
-    assert sum(wanted[i] != without[i] for i in wanted) > SENTENCES // 4  # the parses matter
+    if arch == "pascal_transformer":
+        plain = ("--model-overrides", "{'parent_scaled_layer': None}")
+        without = translations("generate", corpus, checkpoint, *plain)
+        assert sum(wanted[i] != without[i] for i in wanted) > SENTENCES // 4  # the parses matter
 
     typed = ("--parser-config", config, "--input", corpus.words, "--buffer-size", "50")
-    assert translations("interactive", corpus, pascal, *typed) == wanted
+    assert translations("interactive", corpus, checkpoint, *typed) == wanted
     bpe = {"bpe": "sentencepiece", "sentencepiece_model": str(corpus.model)}
-    model = load(pascal, corpus.cut, device="cpu", parser_config=config, **bpe)
+    model = load(checkpoint, corpus.cut, device="cpu", parser_config=config, **bpe)
     loaded = model.translate(lines[:-1], beam=2, max_len_b=6)
     assert dict(enumerate(loaded)) == wanted

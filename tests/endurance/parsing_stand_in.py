@@ -13,6 +13,7 @@ from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.task import source_parser
 
 WIDTH = 3
+TAGS = ("NOUN", "VERB")
 MODELS = ("tagger.pt", "parser.pt", "constituency.pt")
 
 
@@ -31,14 +32,18 @@ class Parser:
 
 
 class DependencyParser(Parser):
-    """Of every three words the others hang on the first, and that on the first before it."""
+    """Of every three words the others hang on the first, and that on the first before it.
+
+    Words have :data:`TAGS` in turns, in every column.
+    """
 
     @staticmethod
     def tree(words: Sequence[str]) -> DependencyTree:
         firsts = [place - place % WIDTH for place in range(len(words))]
         heads = [max(0, first - WIDTH) if x == first else first for x, first in enumerate(firsts)]
-        unnamed = ("_",) * len(words)
-        return DependencyTree(tuple(words), tuple(heads), unnamed, unnamed)
+        tags = tuple(TAGS[place % len(TAGS)] for place in range(len(words)))
+        columns = {"relations": tags, "upos": tags, "lemmas": tags, "xpos": tags, "feats": tags}
+        return DependencyTree(tuple(words), tuple(heads), **columns)
 
 
 def stand_in(models: StanzaModels, *_: Any) -> Parser:

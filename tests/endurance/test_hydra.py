@@ -22,7 +22,7 @@ from methods import inputs_of
 from omegaconf import DictConfig, OmegaConf
 from prepared_corpus import TEST_SENTENCES
 
-from syntax_nmt.data.annotation import CHUNKS, PHRASES, TEXT_KINDS
+from syntax_nmt.data.annotation import CHUNKS, PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.task.yaml_options import refuse_unknown_options
@@ -196,11 +196,11 @@ def test_trains(paper, row, prepared, tmp_path):
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
     heads = paper in ("dependency", "combined")
-    assert getattr(models[0].encoder, "supervised_layer", None) == (1 if heads else None)
+    tasks = [feature.attention_heads(1) for feature in getattr(models[0].encoder, "features", ())
+             if hasattr(feature, "attention_heads")]  # fmt: skip
+    assert any(tasks) == heads
     used = {*models[0].reads_annotation, *models[0].learns_annotation}
-    assert [getattr(task.cfg, kind.option) for kind in TEXT_KINDS] == [
-        kind in used for kind in TEXT_KINDS
-    ]
+    assert {kind for kind in KINDS if kind.is_loaded(task.cfg)} == used
     assert (CHUNKS in used) == (paper in ("bi_scale", "combined"))
     if row:
         assert used == {PHRASES}
@@ -264,7 +264,8 @@ def test_program(paper, precision, prepared, tmp_path):
     # fairseq saves float32 in any case: the numbers show what the model was trained in.
     kind = {"bf16": torch.bfloat16}.get(precision, torch.float16)
     assert torch.equal(weights, weights.to(kind).float()) == (precision != "float32")
-    inputs = inputs_of("pascal_transformer") if paper == "parent_scaled" else ()
+    reads = {"parent_scaled": "pascal_transformer", "linguistic_features": "feature_transformer"}
+    inputs = inputs_of(reads[paper]) if paper in reads else ()
     generated = succeed(
         *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR, *inputs),
         *("--task", "syntax_translation", "--cpu", "--path", path, "--beam", "2"),

@@ -6,17 +6,18 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import parsing_stand_in
 import pytest
 import torch
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import METHODS, READERS
-from parsing_stand_in import parsing
+from parsing_stand_in import TAGS, parsing
 from programs import System
 from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt import cli, load
-from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation import COLUMNS, PARSED_KINDS
 from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
@@ -247,10 +248,24 @@ def reader(prepared, tmp_path_factory):
     path = tmp_path_factory.mktemp("reader") / "checkpoint.pt"
     reads = ("--phrase-segmentation", "parsed", "--parent-scaled-layer", "0")
     tells = ("--supervised-layer=-1", "--latent-phrase-layers", "1")
+    features = ["--source-features", ",".join(column.name for column in COLUMNS)]
+    for column in COLUMNS:  # in place of lists of the data folder
+        features += [f"--{column.key.replace('_', '-')}", f"<unk> {' '.join(TAGS)} _"]
     model, _, cfg = build(prepared.data, "phrase_transformer", "--share-all-embeddings",
-                          *reads, *tells)  # fmt: skip
-    assert set(model.reads_annotation) == {HEADS, PHRASES}
+                          *reads, *tells, *features)  # fmt: skip
+    assert set(model.reads_annotation) == set(PARSED_KINDS)
     return System("", prepared.data, save_checkpoint(path, enlarge(model), cfg))
+
+
+def test_values_of_typed_words_change_translations(reader, prepared, lines, tmp_path, monkeypatch):
+    """Those of the parser, numbered as the model's; unknown ones are others than known ones."""
+    found = []
+    for tags in (TAGS, TAGS[::-1], ("other",)):
+        monkeypatch.setattr(parsing_stand_in, "TAGS", tags)
+        with parsing(tmp_path / "parser") as inputs:
+            model = load(reader.path, prepared.folder, device="cpu", **options_of(inputs))
+            found.append(model.translate(lines[0], max_len_b=10))
+    assert found[0] != found[1] != found[2] != found[0]
 
 
 @pytest.mark.parametrize("kind", ["dependencies", "constituents"])

@@ -7,13 +7,18 @@ import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
 from experiments.corpus import plan_control, prepare
+from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.chunks import read_chunks
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 
 pytestmark = pytest.mark.dear
 
-OPTIONS = "--source-tokenizer none --target-tokenizer none --vocab-size 400"
+FEATURES = [column.name for column in COLUMNS]
+OPTIONS = (
+    "--source-tokenizer none --target-tokenizer none --vocab-size 400 "
+    f"--features {','.join(FEATURES)}"
+)
 
 
 @pytest.fixture
@@ -45,19 +50,41 @@ def differing(before, after):
 
 
 @pytest.mark.parametrize(
-    ("kind", "changed"), [("borrowed", {"heads", "phrases", "chunks"}), ("chain", {"heads"})]
+    ("kind", "changed"),
+    [
+        ("borrowed", {"heads", "phrases", "chunks", *FEATURES}),
+        ("chain", {"heads", "deprel"}),
+        ("dummy", {*FEATURES}),
+        ("majority", {*FEATURES}),
+    ],
 )
 def test_all_but_the_annotation_is_the_same(prepared, plan, tmp_path, kind, changed):
     folder = made(plan, tmp_path, kind)
     found = differing(prepared.data, folder / "prepared" / "data-bin")
     assert {name.split(".")[-2] for name in found} == changed
-    assert {name.split(".")[0] for name in found} == {"train", "valid", "test"}
+    assert {"train", "valid", "test"} <= {name.split(".")[0] for name in found}
     for split in ("train", "valid", "test"):
         places = [root / "words" for root in (prepared.folder, folder / "prepared")]
         before, after = (list(read_conllu(place / f"{split}.src.conllu")) for place in places)
         assert [tree.words for tree in before] == [tree.words for tree in after]
         before, after = (list(read_chunks(place / f"{split}.tgt.chunks")) for place in places)
-        assert (before == after) == (kind == "chain")
+        assert (before == after) == (kind != "borrowed")
+
+
+def test_dummies_are_one_value(plan, tmp_path):
+    folder = made(plan, tmp_path, "dummy")
+    for name in FEATURES:
+        labels = (folder / f"prepared/data-bin/dict.{name}.txt").read_text().split()
+        assert labels == ["<unk>", "X", "_"]
+
+
+def test_the_majority_is_that_of_the_training_text(plan, tmp_path):
+    """In all splits alike: a word has one value."""
+    folder = made(plan, tmp_path, "majority") / "prepared/words"
+    files = (folder / f"{split}.src.conllu" for split in ("train", "valid", "test"))
+    trees = [tree for file in files for tree in read_conllu(file)]
+    pairs = {pair for tree in trees for pair in zip(tree.words, tree.relations)}
+    assert len({word for word, _ in pairs}) == len(pairs) > 50
 
 
 def test_without_annotation_there_is_no_control(plan, tmp_path):

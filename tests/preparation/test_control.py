@@ -48,6 +48,37 @@ def test_chain(tmp_path):
     assert figures["after"]["share of left heads"] == 1
 
 
+TAGGED = CONLLU.replace("dog\t_\t_", "dog\t_\tNOUN").replace("it\t_\t_", "it\t_\tPRON")
+
+
+def columns(text, *places):
+    """Some columns of each word that has a parse."""
+    rows = [line.split("\t") for line in text.splitlines() if line[:1].isdigit()]
+    return [[row[place] for place in places] for row in rows if row[6] != "_"]
+
+
+def test_dummy(tmp_path):
+    text, figures = control(tmp_path, "train.en.conllu", TAGGED, "--kind", "dummy")
+    assert columns(text, 2, 3, 4, 5, 7) == [["X"] * 5] * 7
+    assert columns(text, 1, 6) == columns(TAGGED, 1, 6)
+    assert NO_PARSE in text
+    assert figures["before"]["share with UPOS"] == pytest.approx(2 / 7)
+    assert figures["after"]["share with UPOS"] == 1
+    assert figures["same_share"] == 0
+
+
+def test_majority(tmp_path):
+    (tmp_path / "training.conllu").write_text(TAGGED, encoding="utf-8")
+    words = format_conllu(["dog", "it", "new"], [0, 0, 0], upos=["VERB", "PRON", "ADJ"])
+    options = ("--kind", "majority", "--training", str(tmp_path / "training.conllu"))
+    text, figures = control(tmp_path, "test.en.conllu", words, *options)
+    assert columns(text, 3, 7) == [["NOUN", "nsubj"], ["PRON", "nsubj"], ["_", "root"]]
+    assert columns(text, 1, 6) == columns(words, 1, 6)
+    assert figures["same_share"] == 0
+    again, figures = control(tmp_path, "train.en.conllu", TAGGED, *options)
+    assert (again, figures["same_share"]) == (TAGGED, 1)
+
+
 def test_trees_and_chunks(tmp_path):
     text, _ = control(tmp_path, "a.trees", "(S (A a) (B b))\n()\n(S (X (D d) (E e)))\n")
     assert text == "(S (X (D a) (E b)))\n()\n(S (A d) (B e))\n"
@@ -79,6 +110,13 @@ def test_a_compressed_file_to_stdout(tmp_path, capsys):
     [
         ("a.trees", "(A a)\n", "chain", "--kind chain is for .conllu files alone: give --kind bor"),
         ("a.chunks", "O\n", "shuffled", "--kind shuffled is for .conllu files alone"),
+        ("a.trees", "(A a)\n", "dummy", "--kind dummy is for .conllu files alone"),
+        (
+            "a.conllu",
+            CONLLU,
+            "majority",
+            "--training FILE, the .conllu file of the training text, is needed",
+        ),
         ("a.txt", "O\n", "borrowed", "give one of .conllu, .trees, .chunks"),
         ("a.chunks", "O\n\n", "borrowed", "a single sentence has annotation"),
         ("a.chunks", "O\nNP\n", "borrowed", "a.chunks:2: tag 'NP' of word 1"),
@@ -88,3 +126,21 @@ def test_what_is_refused(tmp_path, name, content, kind, message):
     with pytest.raises(SystemExit, match=re.escape(message)):
         control(tmp_path, name, content, "--kind", kind)
     assert not (tmp_path / f"out.{name}").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "training", "message"),
+    [
+        ("dummy", CONLLU, "is for --kind majority alone"),
+        ("majority", NO_PARSE, "training.conllu: has no parses: give the training text's"),
+        ("majority", "1\tx\n", "training.conllu:1: 2 tab-separated columns"),
+        ("majority", None, "training.conllu"),
+    ],
+)
+def test_training_texts_that_are_refused(tmp_path, kind, training, message):
+    file = tmp_path / "training.conllu"
+    if training is not None:
+        file.write_text(training, encoding="utf-8")
+    with pytest.raises(SystemExit, match=re.escape(message)):
+        control(tmp_path, "a.conllu", CONLLU, "--kind", kind, "--training", str(file))
+    assert not (tmp_path / "out.a.conllu").exists()

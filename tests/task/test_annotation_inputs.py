@@ -7,12 +7,19 @@ import pytest
 import torch
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.columns import UPOS
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.annotation_inputs import AnnotationInputs
 
 PARSED, LOADED = torch.tensor([[2, 0]]), torch.tensor([[1, 1]])
 HEAD, TAGS = torch.tensor([[0, -1]]), torch.tensor([[1, 2]])
-PARSERS = {PHRASES: lambda tokens, typed, labels: PARSED}
+
+
+def parse(kinds, tokens, typed, labels):
+    """Stands in for a parser."""
+    return {kind.key: PARSED for kind in kinds}
+
+
 FOREIGN = SimpleNamespace()
 
 
@@ -20,8 +27,8 @@ def reading(*kinds, **more):
     return SimpleNamespace(reads_annotation=kinds, **more)
 
 
-def inputs_of(loaded=(), parsers=None, labels=None):
-    return AnnotationInputs(loaded, labels or {}, parsers or {})
+def inputs_of(loaded=(), parser=None, labels=None):
+    return AnnotationInputs(loaded, labels or {}, parser)
 
 
 def sample(**annotation):
@@ -59,7 +66,7 @@ def test_what_is_declared_is_handed_over(models, forward, search):
 
 
 def test_annotation_files_go_before_the_parser():
-    inputs, model = inputs_of([PHRASES], PARSERS), [reading(PHRASES), reading()]
+    inputs, model = inputs_of([PHRASES], parse), [reading(PHRASES), reading()]
     taken = inputs.for_inference(model, sample(phrase_lengths=LOADED), None, scores=False)
     assert taken["net_input"]["phrase_lengths"] is LOADED
     taken = inputs.for_inference(model, sample(), None, scores=False)
@@ -68,7 +75,7 @@ def test_annotation_files_go_before_the_parser():
 
 
 def test_nothing_is_parsed_in_training():
-    assert handed_over(inputs_of((), PARSERS).for_forward([reading(PHRASES)], sample())) == {}
+    assert handed_over(inputs_of((), parse).for_forward([reading(PHRASES)], sample())) == {}
 
 
 def test_one_model_reads_and_another_takes_none():
@@ -87,23 +94,22 @@ def test_labels_are_those_of_the_model():
 
 
 @pytest.mark.parametrize(
-    ("loaded", "parsers", "model", "objectives", "named"),
+    ("loaded", "parser", "model", "objectives", "named"),
     [
-        ([HEADS], {}, (), [], ["--load-dependencies"]),
-        ([HEADS], {}, (HEADS,), [], []),
-        ([HEADS], {}, (), [reading(HEADS)], []),
-        ([PHRASES], {}, (), [reading(HEADS)], ["--load-phrases"]),
-        ([], PARSERS, (), [], ["--parser-config"]),
-        ([PHRASES, CHUNKS], PARSERS, (CHUNKS,), [], ["--load-phrases", "--parser-config"]),
-        ([PHRASES], PARSERS, (PHRASES,), [], []),
-        ([], {**PARSERS, HEADS: PARSERS[PHRASES]}, (HEADS,), [], []),
-        ([], {**PARSERS, HEADS: PARSERS[PHRASES]}, (), [], ["--parser-config"]),
+        ([HEADS], None, (), [], ["--load-dependencies"]),
+        ([HEADS], None, (HEADS,), [], []),
+        ([HEADS], None, (), [reading(HEADS)], []),
+        ([PHRASES], None, (), [reading(HEADS)], ["--load-phrases"]),
+        ([], parse, (), [], ["--parser-config"]),
+        ([PHRASES, CHUNKS], parse, (CHUNKS,), [], ["--load-phrases", "--parser-config"]),
+        ([PHRASES], parse, (PHRASES,), [], []),
+        ([], parse, (HEADS,), [], []),
     ],
 )
 def test_options_without_effect_are_warned_of_once(
-    loaded, parsers, model, objectives, named, caplog
+    loaded, parser, model, objectives, named, caplog
 ):
-    inputs = inputs_of(loaded, parsers)
+    inputs = inputs_of(loaded, parser)
     inputs.objectives = objectives
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
@@ -118,3 +124,27 @@ def test_ensembles_with_a_model_that_takes_no_annotation_are_refused_at_once(kin
     with pytest.raises(UserError, match="an ensemble of a model that reads side information and"):
         inputs_of().for_inference([FOREIGN, reading(kind)], sample(**given), None, scores=False)
     inputs_of().for_inference([FOREIGN, reading(CHUNKS)], sample(**given), None, scores=False)
+
+
+def test_one_call_of_the_parser_for_all_kinds_with_the_labels_of_the_models():
+    calls = []
+
+    def parse(*arguments):
+        calls.append(arguments)
+        return {kind.key: PARSED for kind in arguments[0]}
+
+    tags = ("<unk>", "NOUN")
+    models = [reading(HEADS, UPOS, annotation_labels={UPOS: tags}), reading(PHRASES, UPOS)]
+    given = sample(phrase_lengths=LOADED)
+    found = inputs_of((), parse).for_inference(models, given, None, scores=False)
+    assert handed_over(found) == {"heads": PARSED, "feature_upos": PARSED, "phrase_lengths": LOADED}
+    ((kinds, tokens, typed, labels),) = calls
+    assert (kinds, typed, labels) == ([HEADS, UPOS], None, {UPOS: tags})
+    assert tokens is given["net_input"]["src_tokens"]
+
+
+def test_ensembles_of_models_with_other_values():
+    models = [reading(UPOS, annotation_labels={UPOS: ("<unk>", *names)}) for names in ("AB", "BA")]
+    message = "the models of the ensemble know different values of the parts of speech of the sour"
+    with pytest.raises(UserError, match=message):
+        inputs_of((), parse).for_inference(models, sample(), None, scores=False)

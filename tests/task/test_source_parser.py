@@ -15,6 +15,7 @@ from phrase_loops import ngrams
 from trees_of import tree_of
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation.columns import DEPREL, UPOS
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.errors import UserError
@@ -98,6 +99,11 @@ def make_parser(folder, scheme="none", symbols=None, **values):
     return source_parser.SourceParser(ParserConfig.read(path), path, symbols)
 
 
+def parsed(parser, kind, tokens):
+    """The tensor of one kind."""
+    return parser.parse([kind], tokens)[kind.key]
+
+
 def make_task(folder, scheme="none", source="src", target="tgt", **values):
     for language in (source, target):
         dictionary(scheme).save(str(folder / f"dict.{language}.txt"))
@@ -139,7 +145,7 @@ def expected_heads(counts, words, width, left_pad):
 def test_same_rows_whatever_the_padding(parser, folder, left_pad):
     lines = ["the cat sat on the mat it", "the cat sat a", "", "a a a a a a a b a cat"]
     phrases = make_parser(folder)
-    lengths = phrases.parse(PHRASES, batch(dictionary("none"), lines, left_pad))
+    lengths = parsed(phrases, PHRASES, batch(dictionary("none"), lines, left_pad))
     assert lengths.dtype == torch.int32
     assert lengths[:, -1].any()
     assert rows_of(lengths) == [expected(line) if line else [1] for line in lines]
@@ -149,9 +155,9 @@ def test_same_rows_whatever_the_padding(parser, folder, left_pad):
 def test_sentences_are_parsed_once_and_in_order_of_length(parser, folder):
     lines = ["the cat sat", "a", "the cat", "a"]
     phrases, symbols = make_parser(folder), dictionary("none")
-    first = phrases.parse(PHRASES, batch(symbols, lines))
+    first = parsed(phrases, PHRASES, batch(symbols, lines))
     assert parser.calls == [["a", "the cat", "the cat sat"]]
-    again = phrases.parse(PHRASES, batch(symbols, [*lines[::-1], "it"]))
+    again = parsed(phrases, PHRASES, batch(symbols, [*lines[::-1], "it"]))
     assert parser.calls[1:] == [["it"]]
     assert rows_of(again)[:4] == rows_of(first)[::-1]
 
@@ -160,9 +166,9 @@ def test_what_was_parsed_long_ago_is_forgotten(parser, folder, monkeypatch):
     monkeypatch.setattr(source_parser, "_REMEMBERED", 2)
     phrases, symbols = make_parser(folder), dictionary("none")
     for line in ("a", "b", "a", "c", "a", "b"):
-        phrases.parse(PHRASES, batch(symbols, [line]))
+        parsed(phrases, PHRASES, batch(symbols, [line]))
     assert parser.calls == [["a"], ["b"], ["c"], ["b"]]
-    together = phrases.parse(PHRASES, batch(symbols, ["a", "b", "c", "it", "the cat"]))
+    together = parsed(phrases, PHRASES, batch(symbols, ["a", "b", "c", "it", "the cat"]))
     assert len(rows_of(together)) == 5  # more than are remembered
 
 
@@ -170,7 +176,7 @@ def test_sentences_without_parse_are_cut_as_those_without_annotation_file(parser
     lines = ["the cat sat on the mat", "the cat fail it", "the", "", "lose it a", "a b c the it"]
     symbols = dictionary("none", "fail", "lose")
     phrases = make_parser(folder, symbols=symbols, max_words=5)
-    lengths = phrases.parse(PHRASES, batch(symbols, lines))
+    lengths = parsed(phrases, PHRASES, batch(symbols, lines))
     assert parser.calls == [["the", "lose it a", "the cat fail it", "a b c the it"]]
     unparsed = [ngrams(7), ngrams(5), [1, 1], [1], ngrams(4)]
     assert rows_of(lengths) == [*unparsed, expected(lines[-1])]
@@ -180,7 +186,7 @@ def test_sentences_without_parse_are_cut_as_those_without_annotation_file(parser
 def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
     monkeypatch.setattr(source_parser, "loaded_analyser", lambda *_: pytest.fail("loaded"))
     tokens = batch(dictionary("none"), ["", "a b"])
-    assert rows_of(make_parser(folder, max_words=1).parse(PHRASES, tokens)) == [[1], ngrams(3)]
+    assert rows_of(parsed(make_parser(folder, max_words=1), PHRASES, tokens)) == [[1], ngrams(3)]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +205,7 @@ def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
 )
 def test_words_of_pieces_some_of_them_unknown(parser, folder, scheme, pieces, words, counts):
     phrases, symbols = make_parser(folder, scheme), dictionary(scheme)
-    lengths = phrases.parse(PHRASES, batch(symbols, [pieces]))
+    lengths = parsed(phrases, PHRASES, batch(symbols, [pieces]))
     assert parser.calls == [[words]]
     assert rows_of(lengths) == [expected(words, counts)]
     assert int(lengths.sum()) == len(pieces.split()) + 1
@@ -210,14 +216,14 @@ def test_unknown_pieces_are_mentioned_once(parser, folder, caplog):
         caplog.clear()
         phrases = make_parser(folder, scheme)
         for line in ("☃", "☃ ☃"):
-            phrases.parse(PHRASES, batch(dictionary(scheme), [line]))
+            parsed(phrases, PHRASES, batch(dictionary(scheme), [line]))
         assert caplog.text.count("unknown pieces") == times
 
 
 def test_piece_with_parts_of_two_words(parser, folder, caplog):
     symbols = dictionary("sentencepiece", "▁on▁the")
     phrases = make_parser(folder, "sentencepiece", symbols)
-    lengths = phrases.parse(PHRASES, batch(symbols, ["▁cat ▁on▁the ▁mat", "▁the ▁cat"]))
+    lengths = parsed(phrases, PHRASES, batch(symbols, ["▁cat ▁on▁the ▁mat", "▁the ▁cat"]))
     assert parser.calls == [["the cat"]]
     assert rows_of(lengths)[0] == ngrams(4)
     assert "reaches over the end of a word" in caplog.text
@@ -228,7 +234,7 @@ def test_heads_of_pieces(parser, folder, left_pad):
     lines = ["▁the ▁cat s ▁sat s s ▁on", "▁it", "", "▁sat s ▁on ▁mat"]
     cut = [("the cats satss on", [1, 2, 3, 1]), ("it", [1]), ("", []), ("sats on mat", [2, 1, 1])]
     symbols = dictionary("sentencepiece")
-    heads = make_parser(folder, "sentencepiece").parse(HEADS, batch(symbols, lines, left_pad))
+    heads = parsed(make_parser(folder, "sentencepiece"), HEADS, batch(symbols, lines, left_pad))
     assert heads.dtype == torch.int32
     width = len(lines[0].split()) + 1
     wanted = [expected_heads(counts, words.split(), width, left_pad) for words, counts in cut]
@@ -237,10 +243,40 @@ def test_heads_of_pieces(parser, folder, left_pad):
     assert parser.calls == []
 
 
+TAGS = ("<unk>", "VERB", "NOUN")
+
+
+def test_values_of_pieces(parser, folder):
+    """In the model's own numbers; what it does not know is <unk>."""
+    tagged = {"cats": "NOUN", "satss": "VERB"}
+    parser.dependencies.tree = lambda words: tree_of(
+        heads_of(words), words, [tagged.get(word, "X") for word in words]
+    )
+    symbols = dictionary("sentencepiece")
+    found = make_parser(folder, "sentencepiece")
+    tokens = batch(symbols, ["▁the ▁cat s ▁sat s s", "▁it"])
+    rows = found.parse([UPOS], tokens, labels={UPOS: TAGS})["feature_upos"]
+    assert rows.tolist() == [[1, 3, 3, 2, 2, 2, -1], [-1] * 5 + [1, -1]]
+    other = found.parse([UPOS], tokens, labels={UPOS: ("<unk>", "NOUN")})["feature_upos"]
+    assert other[0].tolist() == [1, 2, 2, 1, 1, 1, -1]
+
+
+def test_a_sentence_is_parsed_once_for_all_that_take_the_same_analysis(parser, folder):
+    labels = {UPOS: TAGS, DEPREL: ("<unk>", "dep")}
+    found, symbols = make_parser(folder), dictionary("none")
+    kinds = [UPOS, HEADS, PHRASES, DEPREL]
+    first = found.parse(kinds, batch(symbols, ["the cat", "it"]), labels=labels)
+    assert set(first) == {kind.key for kind in kinds}
+    assert parser.dependencies.calls == parser.calls == [["it", "the cat"]]
+    again = found.parse([DEPREL, HEADS], batch(symbols, ["it", "a", "the cat"]), labels=labels)
+    assert parser.dependencies.calls[1:] == [["a"]]
+    assert again["feature_deprel"].tolist() == [[-1, 2, -1], [-1, 2, -1], [2, 2, -1]]
+
+
 def test_heads_without_parse(parser, folder):
     """No tree, a tree of other words, too long a sentence, and nothing to parse: −1 all over."""
     symbols = dictionary("none", "fail", "lose")
-    parse = partial(make_parser(folder, symbols=symbols, max_words=4).parse, HEADS)
+    parse = partial(parsed, make_parser(folder, symbols=symbols, max_words=4), HEADS)
     heads = parse(batch(symbols, ["the fail it", "lose it a", "a a a a a", "", "a b c"]))
     assert heads[:4].eq(-1).all()
     assert heads[4].tolist() == [-1, -1, 2, 2, 3, -1]
@@ -308,14 +344,14 @@ def test_a_parser_that_fails(parser, folder, monkeypatch, fails):
         monkeypatch.setattr(source_parser, "loaded_analyser", broken)
     monkeypatch.setattr(parser, "analyse", broken)
     with pytest.raises(UserError, match=r"parser\.json: no good"):
-        make_parser(folder).parse(PHRASES, batch(dictionary("none"), ["a"]))
+        parsed(make_parser(folder), PHRASES, batch(dictionary("none"), ["a"]))
 
 
 def test_a_gpu_that_is_not_there_is_the_configurations_matter(parser, folder, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     phrases = make_parser(folder, device="cuda")
     with pytest.raises(UserError, match=r"parser\.json: device cuda: torch sees no GPU") as caught:
-        phrases.parse(PHRASES, batch(dictionary("none"), ["a"]))
+        parsed(phrases, PHRASES, batch(dictionary("none"), ["a"]))
     assert "--device" not in str(caught.value)
     assert parser.calls == []
 

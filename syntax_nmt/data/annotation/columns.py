@@ -79,18 +79,19 @@ class Column(OfDependencyTrees):
         Raises:
             UserError: the column is empty, or all its values are rarer.
         """
-        if not counts.keys() - {EMPTY}:
+        counts = Counter({value: n for value, n in counts.items() if value != EMPTY})
+        if not counts:
             raise UserError(
                 f"no word of the training text has a value in column {self.name.upper()}: leave "
                 f"{self.name} out of --features, or annotate the text with a parser that gives it"
             )
         frequent = {value for value, count in counts.items() if count >= threshold}
-        if not frequent - {EMPTY}:
+        if not frequent:
             raise UserError(
                 f"--feature-threshold {threshold}: every value of {self.name.upper()} is rarer "
                 f"(the most frequent has {max(counts.values())}): give a lower one"
             )
-        return [UNKNOWN, *sorted(frequent - {UNKNOWN, EMPTY}), EMPTY]
+        return [UNKNOWN, *sorted(frequent - {UNKNOWN}), EMPTY]
 
     def unseen(self, annotation: DependencyTree, label_ids: Mapping[str, int]) -> set[str]:
         """None: they are `<unk>`."""

@@ -16,6 +16,7 @@ from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, AnnotationKind
 from syntax_nmt.data.annotation.kind import Place
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.controls.features import FEATURE_COLUMNS
 from syntax_nmt.data.controls.structures import (
     Arcs,
     resized_arcs,
@@ -85,8 +86,9 @@ class ControlledHeads(ControlledKind):
     alike = "the same head"
 
     def structure(self, annotation: DependencyTree) -> Arcs:
-        """Heads and relations."""
-        return Arcs(annotation.heads, annotation.relations)
+        """Heads, relations and features."""
+        features = zip(annotation.lemmas, annotation.upos, annotation.xpos, annotation.feats)
+        return Arcs(annotation.heads, annotation.relations, tuple(features))
 
     def resized(self, structure: Arcs, own: DependencyTree) -> Arcs:
         """See :func:`~syntax_nmt.data.controls.structures.resized_arcs`."""
@@ -124,6 +126,29 @@ class ControlledHeads(ControlledKind):
             "mean depth": ratio(sums["depth"], sums["sentences"]),
             "projective share": ratio(sums["projective"], sums["sentences"]),
         }
+
+
+class ControlledFeatures(ControlledHeads):
+    """The features of words, in dependency trees that stay as they are."""
+
+    alike = "the same features"
+
+    def same(self, structure: Arcs, other: Arcs) -> int:
+        """Words with the same values in all columns."""
+        both = [zip(arcs.features, arcs.relations) for arcs in (structure, other)]
+        return sum(values == others for values, others in zip(*both))
+
+    def sums(self, structure: Arcs) -> dict[str, int]:
+        """Words with a value, for each column."""
+        sums = {"sentences": 1, "words": len(structure.heads)}
+        columns = [*zip(*structure.features), structure.relations]
+        for name, values in zip(FEATURE_COLUMNS, columns):
+            sums[name] = sum(value != "_" for value in values)
+        return sums
+
+    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
+        """Shares of words with a value."""
+        return {f"share with {name}": ratio(sums[name], sums["words"]) for name in FEATURE_COLUMNS}
 
 
 class ControlledTrees(ControlledKind):

@@ -11,13 +11,21 @@ from syntax_nmt.data.conllu import NUM_COLUMNS
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
 
 _ROOT, _DEPENDENT = "root", "dep"
+_NO_FEATURES = ("_",) * 4
 
 
 class Arcs(NamedTuple):
-    """A dependency tree without its words: heads and relations."""
+    """A dependency tree without its words.
+
+    Attributes:
+        heads: of each word.
+        relations: of each word.
+        features: LEMMA, UPOS, XPOS and FEATS of each word; empty = words keep their own.
+    """
 
     heads: Sequence[int]
     relations: Sequence[str]
+    features: Sequence[Sequence[str]] = ()
 
 
 def chain(size: int) -> Arcs:
@@ -33,7 +41,8 @@ def chain(size: int) -> Arcs:
 def shuffled(arcs: Arcs, random: Random) -> Arcs:
     """The same tree over randomly permuted words: π(k) depends on π(head of k).
 
-    Numbers of dependents and depths do not change; distances and projectivity do.
+    Numbers of dependents and depths do not change; distances and projectivity do. Words keep their
+    features.
     """
     size = len(arcs.heads)
     places = random.sample(range(size), size)
@@ -47,10 +56,10 @@ def shuffled(arcs: Arcs, random: Random) -> Arcs:
 def resized_arcs(arcs: Arcs, size: int) -> Arcs:
     """The tree of a sentence for one of another length.
 
-    Words beyond the end of the tree depend on the previous word. If the root is cut off, the first
-    word becomes the root. A word whose head is cut off depends on the nearest previous word that
-    does not depend on it, or on the root if all previous words do. So the result is a tree with one
-    root.
+    Words beyond the end of the tree depend on the previous word, and have no features. If the root
+    is cut off, the first word becomes the root. A word whose head is cut off depends on the nearest
+    previous word that does not depend on it, or on the root if all previous words do. So the result
+    is a tree with one root.
 
     Args:
         size: words of the other sentence.
@@ -65,7 +74,8 @@ def resized_arcs(arcs: Arcs, size: int) -> Arcs:
         if heads[word] >= size:
             free = (each for each in range(word - 1, -1, -1) if not _depends(each, word, heads))
             heads[word], relations[word] = next(free, root), _DEPENDENT
-    return Arcs(heads, relations)
+    features = [*arcs.features[:size], *(_NO_FEATURES for _ in longer)] if arcs.features else ()
+    return Arcs(heads, relations, features)
 
 
 def _depends(word: int, other: int, heads: Sequence[int]) -> bool:
@@ -76,7 +86,7 @@ def _depends(word: int, other: int, heads: Sequence[int]) -> bool:
 
 
 def with_arcs(block: Sequence[str], arcs: Arcs) -> list[str]:
-    """A sentence of CoNLL-U with another tree over its words.
+    """A sentence of CoNLL-U with another tree over its words, and its features if it has any.
 
     All else is kept, including multiword tokens; enhanced graphs are removed, because they are
     syntax.
@@ -94,6 +104,8 @@ def with_arcs(block: Sequence[str], arcs: Arcs) -> list[str]:
             word = int(columns[0]) - 1
             head = arcs.heads[word]
             columns[6:8] = [str(0 if head == word else head + 1), arcs.relations[word]]
+            if arcs.features:
+                columns[2:6] = arcs.features[word]
             if len(columns) == NUM_COLUMNS:
                 columns[8] = "_"
         lines.append("\t".join(columns))
