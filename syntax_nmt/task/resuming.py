@@ -110,9 +110,6 @@ class Resuming:
     def claim_folder(self, model: nn.Module) -> None:
         """Locks the folder of the checkpoints, once.
 
-        Args:
-            model: that is trained.
-
         Raises:
             UserError: another training writes there, or the disk has no room for a checkpoint.
         """
