@@ -8,6 +8,7 @@ SOURCE_ATTENTION, TARGET_ATTENTION = "source_attention", "target_attention"
 CROSS_ATTENTION = "cross_attention"
 # What can be extracted from a model.
 DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
+ARC_GATES = "gates of arcs"
 # Log-probabilities of each token's head, B×S×S in float32 at least, a root's its own; of a model
 # that has dependencies, beside its logits.
 PARENTS = "parents"

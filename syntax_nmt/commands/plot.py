@@ -39,6 +39,11 @@ KINDS = {
         "data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src --target "
         "pieces/test.tgt --segmented --sentence 3 --output distances.svg",
     ),
+    "gates": (
+        "the arcs of a sentence in a model with graph convolution, and the gates of their messages",
+        "prepared/data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.en "
+        "--segmented --parser-config prepared/parser.json --sentence 3 --output gates.svg",
+    ),
     "chunks": (
         "the chunks of a translation, with gold chunks; or their attention to the source",
         "--target words/test.tgt --hypothesis test.chunks --gold words/test.tgt.chunks --sentence "

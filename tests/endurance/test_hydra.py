@@ -22,7 +22,7 @@ from methods import inputs_of
 from omegaconf import DictConfig, OmegaConf
 from prepared_corpus import TEST_SENTENCES
 
-from syntax_nmt.data.annotation import CHUNKS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, KINDS, PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options
 from syntax_nmt.task.yaml_options import refuse_unknown_options

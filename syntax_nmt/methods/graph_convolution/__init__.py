@@ -13,6 +13,7 @@ the layer is that of Marcheggiani and Titov (2017).
 | subwords, of which the paper has none | `feature.Graphs.arcs` |
 """
 
+from syntax_nmt.backbone.structures import ARC_GATES
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.methods.graph_convolution.feature import Graphs, take_relations
@@ -82,5 +83,6 @@ METHOD = Method(
         "gcn_rnn+none": ("gcn_rnn", "--gcn-arcs=none"),
     },
     finds_words=True,
+    gives={ARC_GATES: "--arch gcn_rnn or gcn_transformer"},
     take_from_data=take_relations,
 )

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.feature import Source, TransformerEncoderFeature, TransformerHalf
 from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
+from syntax_nmt.backbone.structures import ARC_GATES
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
@@ -76,6 +77,8 @@ class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
         self.reads: tuple[AnnotationKind, ...] = (HEADS,) if has_arcs else ()
         if relations:
             self.reads += (DEPREL,)
+        if has_arcs and not options.gcn_no_gates:
+            self.structures = (ARC_GATES,)
         self.is_on_top = str(options.gcn_placement) == TOP
         self.on_top = "graph convolution" if self.is_on_top else ""  # type: ignore[misc]
         self.all_pieces = str(options.gcn_arcs) in (BOTH, OUT) and str(options.gcn_pieces) == ALL

@@ -1,0 +1,41 @@
+"""`syntax-nmt plot gates`: the arcs of a sentence, and how far a layer opens their gates."""
+
+import argparse
+
+from matplotlib.figure import Figure
+
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.inference.extraction.arc_gates import arc_gates
+from syntax_nmt.pictures.kinds.model_sentence import add_model_sentence_arguments, model_sentence
+from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    add_model_sentence_arguments(parser)
+    parser.add_argument(
+        "--layer",
+        metavar="N",
+        type=int,
+        default=-1,
+        help="counted from 0 at the bottom or from -1 at the top (default: -1)",
+    )
+
+
+def figure(args: argparse.Namespace) -> Figure:
+    """Draws the picture of a command line.
+
+    Each arc has the gates of the message to the head and of that to the dependent, such as
+    `.71 .20`.
+
+    Raises:
+        UserError: options, the model or the files cannot be used.
+    """
+    sentence = model_sentence(args)
+    found = arc_gates(sentence.decoder, sentence.pair, args.layer)
+    gates = zip(*found.gates.values())
+    names = tuple(" ".join(f"{gate:.2f}".lstrip("0") for gate in each) for each in gates)
+    labels = tuple(sentence.source.labels())
+    tree = DependencyTree(labels, found.heads, names, ("_",) * len(labels))
+    title = args.title or f"gates: {', '.join(found.gates)}"
+    return draw_dependencies(tree, None, True, title, args.room)
