@@ -95,17 +95,17 @@ def run(args: argparse.Namespace) -> None:
     words = word_settings(args, test_set)
     metrics = metric_set(args, test_set)
     sampling = sampling_of(args, test_set)
+    # First, as its files may not fit.
+    of_words = None if words is None else compare_words(test_set, words, sampling)
     statistics = metrics.statistics(test_set.systems, test_set.references)
     figures = comparison_figures(metrics, test_set, statistics, sampling)
     if cut is not None:
         figures["cut"] = cut
-    if words is not None:
-        figures["words_by"] = compare_words(test_set, words, sampling)
     findings = comparison_findings(figures, args.width)
-    if words is not None:
-        findings = findings.with_tables(
-            comparison_tables(figures["words_by"], args.width), word_notes(figures["words_by"])
-        )
+    if of_words is not None:
+        figures["words_by"] = of_words
+        tables = comparison_tables(of_words, args.width)
+        findings = findings.with_tables(tables, word_notes(of_words))
     write_findings(findings, args, stdout_is_free=True)
 
 

@@ -86,14 +86,14 @@ def run(args: argparse.Namespace) -> None:
     words = word_settings(args, test_set)
     metrics = metric_set(args, test_set)
     bins = length_bins(args, test_set)
-    statistics = metrics.statistics(test_set.systems, test_set.references)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
+    # First, as its files may not fit.
+    of_words = None if words is None else score_words(test_set, words, confidence)
+    statistics = metrics.statistics(test_set.systems, test_set.references)
     figures = score_figures(metrics, test_set, statistics, bins, confidence)
-    if words is not None:
-        figures["words_by"] = score_words(test_set, words, confidence)
     findings = score_findings(figures, args.width)
-    if words is not None:
-        findings = findings.with_tables(
-            score_tables(figures["words_by"], args.width), word_notes(figures["words_by"])
-        )
+    if of_words is not None:
+        figures["words_by"] = of_words
+        tables = score_tables(of_words, args.width)
+        findings = findings.with_tables(tables, word_notes(of_words))
     write_findings(findings, args, stdout_is_free=True)

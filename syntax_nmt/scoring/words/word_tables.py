@@ -61,10 +61,7 @@ def _notes(table: Figures) -> Iterator[str]:
         why = "linked to no source word with a label" if table["side"] == SOURCE else "no label"
         yield f"{by}: {table['words_without_bucket']} words of the reference have no bucket: {why}"
     if table["labels_of_output"] == OF_REFERENCE:
-        yield (
-            f"{by}: translations are not parsed: a word has the reference's label, or none; "
-            "precision leaves out the words that the reference lacks, and recall is compared"
-        )
+        yield f"{by}: a translation's word has the reference's label, or none: recall is compared"
 
 
 def measure_text(table: Figures) -> str:
