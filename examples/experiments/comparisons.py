@@ -19,6 +19,7 @@ from syntax_nmt.scoring.translations.comparison import (
     comparison_figures,
 )
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
+from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
@@ -151,19 +152,3 @@ def verdict(item: Mapping[str, Any], higher_is_better: bool) -> str:
     if not all(is_significant({"p_value": item[test]["p_holm"]}) for test in TESTS):
         return NOT_SHOWN
     return GAINS if (item["difference"] > 0) is higher_is_better else LOSES
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment (1979): the k-th smallest of m is multiplied by m − k + 1.
-
-    An adjusted value is never below that of a smaller p-value, nor above 1.
-
-    Args:
-        p_values: of all comparisons.
-    """
-    adjusted = [0.0] * len(p_values)
-    least = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
-        adjusted[place] = least
-    return adjusted

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from syntax_nmt.arguments import add_files
+from syntax_nmt.commands.word_options import add_word_arguments, files_of_words, word_settings
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import (
     add_digits_argument,
@@ -26,11 +27,15 @@ from syntax_nmt.scoring.translations.options import (
     metric_set,
     sampling_of,
 )
+from syntax_nmt.scoring.words.word_figures import compare_words
+from syntax_nmt.scoring.words.word_tables import comparison_tables, word_notes
 
 EXAMPLE = (
     "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"
     "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
-    "test.de --metrics bleu ter --json comparison.json"
+    "test.de --metrics bleu ter --json comparison.json\n"
+    "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
+    "test.de --words-by deprel distance --source-conllu test.en.conllu --links test.align"
 )
 
 DESCRIPTION = """\
@@ -40,7 +45,8 @@ paired bootstrap resampling and paired approximate randomisation, as in sacreble
 equal the difference count), and the sign test of Collins et al. (2005), which replaces one sentence
 of the baseline at a time. With several training seeds, scores are means over seeds. Welch's t-test
 over seeds, which needs three or more seeds of both systems, and the 95 % interval of the difference
-over seeds and sentences ask whether the method differs with other seeds.
+over seeds and sentences ask whether the method differs with other seeds. --words-by asks the same
+of the words of each bucket; its p-values are adjusted over the buckets of a table (Holm).
 """
 
 
@@ -49,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
     _add_cut_arguments(parser)
+    add_word_arguments(parser)
     add_sampling_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
@@ -80,18 +87,26 @@ def run(args: argparse.Namespace) -> None:
     """
     if len(args.outputs) + len(args.system) == 1:
         raise UserError("one system: give the baseline first, then those to compare with it")
-    check_outputs(findings_outputs(args), files_of_test_set(args))
+    check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     cut = None
     if args.cut is not None:
         test_set, cut = _cut(args, test_set)
+    words = word_settings(args, test_set)
     metrics = metric_set(args, test_set)
     sampling = sampling_of(args, test_set)
+    # First, as its files may not fit.
+    of_words = None if words is None else compare_words(test_set, words, sampling)
     statistics = metrics.statistics(test_set.systems, test_set.references)
     figures = comparison_figures(metrics, test_set, statistics, sampling)
     if cut is not None:
         figures["cut"] = cut
-    write_findings(comparison_findings(figures, args.width), args, stdout_is_free=True)
+    findings = comparison_findings(figures, args.width)
+    if of_words is not None:
+        figures["words_by"] = of_words
+        tables = comparison_tables(of_words, args.width)
+        findings = findings.with_tables(tables, word_notes(of_words))
+    write_findings(findings, args, stdout_is_free=True)
 
 
 def _cut(args: argparse.Namespace, test_set: EvaluationSet) -> tuple[EvaluationSet, dict[str, Any]]:

@@ -53,6 +53,10 @@ KINDS = {
         "BLEU, or any other score, by length, for several systems",
         "scores.json --metric BLEU --output length.svg",
     ),
+    "words": (
+        "words by bucket, or the systems' differences, with intervals, as dots in rows",
+        "comparison.json --words-by deprel --differences --output words.svg",
+    ),
     "contrast": (
         "accuracy on contrastive pairs by distance, with intervals, for several models",
         "contrast.json --output contrast.svg",

@@ -3,6 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.commands.word_options import add_word_arguments, files_of_words, word_settings
 from syntax_nmt.reporting.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -23,6 +24,8 @@ from syntax_nmt.scoring.translations.options import (
 )
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
 from syntax_nmt.scoring.translations.score_report import Confidence, score_figures, score_findings
+from syntax_nmt.scoring.words.word_figures import score_words
+from syntax_nmt.scoring.words.word_tables import score_tables, word_notes
 
 EXAMPLE = (
     "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"
@@ -34,7 +37,7 @@ DESCRIPTION = """\
 Corpus scores of one or more systems, with signatures that make them reproducible. If the source is
 known, the command also prints scores by sentence length and the number of translations longer than
 1.5 × source + 5 words. RIBES is in percent. For several training seeds it prints mean and standard
-deviation.
+deviation. --words-by adds precision, recall and F1 of the words of each bucket.
 """
 
 
@@ -43,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
     add_length_arguments(parser)
+    add_word_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add = group.add_argument
@@ -77,11 +81,19 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: files that are damaged or do not go together.
     """
-    check_outputs(findings_outputs(args), files_of_test_set(args))
+    check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
+    words = word_settings(args, test_set)
     metrics = metric_set(args, test_set)
     bins = length_bins(args, test_set)
-    statistics = metrics.statistics(test_set.systems, test_set.references)
     confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
+    # First, as its files may not fit.
+    of_words = None if words is None else score_words(test_set, words, confidence)
+    statistics = metrics.statistics(test_set.systems, test_set.references)
     figures = score_figures(metrics, test_set, statistics, bins, confidence)
-    write_findings(score_findings(figures, args.width), args, stdout_is_free=True)
+    findings = score_findings(figures, args.width)
+    if of_words is not None:
+        figures["words_by"] = of_words
+        tables = score_tables(of_words, args.width)
+        findings = findings.with_tables(tables, word_notes(of_words))
+    write_findings(findings, args, stdout_is_free=True)

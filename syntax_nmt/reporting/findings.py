@@ -15,7 +15,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tabulate import tabulate
@@ -88,6 +88,10 @@ class Findings:
     tables: Sequence[Table] = ()
     heading: str = ""
     notes: Sequence[str] = field(default_factory=tuple)
+
+    def with_tables(self, tables: Sequence[Table], notes: Sequence[str]) -> "Findings":
+        """The same with more tables and notes at the end."""
+        return replace(self, tables=[*self.tables, *tables], notes=[*self.notes, *notes])
 
     def text(self, form: str = TEXT) -> str:
         """All results. In LaTeX and TSV, text outside of tables is a comment.

@@ -4,7 +4,6 @@ import json
 import re
 import statistics
 
-import numpy as np
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
@@ -12,7 +11,7 @@ from declared import declaration, runs_of, write_record, write_test_set
 from sacrebleu.metrics import BLEU
 from translations import noisy, sentences
 
-from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, holm, verdict
+from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, verdict
 from experiments.measured_table import measure
 from experiments.table_files import write_table
 
@@ -103,17 +102,6 @@ def test_by_length(table):
         bleu([lines[i] for i in short], [REFERENCE[i] for i in short]) for lines in OUTPUTS["heads"]
     ]
     assert group["scores"]["BLEU"]["heads"]["score"] == pytest.approx(statistics.mean(found))
-
-
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]) == []
-
-
-def test_under_the_null_one_table_in_twenty_has_a_false_finding():
-    rng = np.random.default_rng(1)
-    found = np.mean([min(holm(rng.random(8).tolist())) <= 0.05 for _ in range(4000)])
-    assert 0.038 < found < 0.062
 
 
 def test_holm_is_over_all_families_of_a_test_and_metric():

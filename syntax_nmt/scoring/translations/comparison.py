@@ -10,7 +10,8 @@ import numpy as np
 
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
+from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System
 from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import (
@@ -33,13 +34,13 @@ from syntax_nmt.scoring.translations.text_tables import (
 
 BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
 # Column heads of tests in tables, and their meaning.
-_COLUMNS = {
+TEST_COLUMNS = {
     "bootstrap": ("p boot", "paired bootstrap"),
     "randomisation": ("p rand", "approximate randomisation"),
     "sign_test": ("p sign", "sign test of Collins et al."),
     "seeds": ("p seeds", f"Welch's t over training seeds, {FEWEST} or more of both"),
 }
-_INTERVAL = "95 %"
+INTERVAL = "95 %"
 _SIGNS = "better/worse/equal"
 
 
@@ -88,31 +89,8 @@ def comparison_figures(
         test_set: the texts; the first system is the baseline.
         runs: statistics, by system and run.
     """
-    systems: list[dict[str, Any]] = []
-    for system, of_system in zip(test_set.systems, runs):
-        scores = {
-            name: {"score": statistics.mean(found), "spread": spread(found), "runs": found}
-            for name, found in metrics.run_scores(of_system).items()
-        }
-        systems.append(
-            {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
-        )
-    for other in systems[1:]:
-        for name, item in other["scores"].items():
-            item["difference"] = item["score"] - systems[0]["scores"][name]["score"]
-    if sampling.draws_sentences:
-        drawn = [
-            bootstrap_scores(of_system, metrics.score_rows, sampling.resamples, sampling.seed)
-            for of_system in runs
-        ]
-        if BOOTSTRAP in sampling.tests:
-            _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
-        if SEEDS in sampling.tests:
-            _add_seeds(systems, drawn)
-    if RANDOMISATION in sampling.tests:
-        _add_randomisation(metrics, systems, runs, sampling)
-    if SIGN in sampling.tests:
-        _add_sign_test(metrics, systems, runs)
+    systems = scored_systems(metrics, test_set.systems, runs)
+    add_tests(metrics, systems, runs, sampling)
     return {
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
@@ -120,6 +98,56 @@ def comparison_figures(
         "metrics": metrics.figures(**sampling.signature()),
         "systems": systems,
     }
+
+
+def scored_systems(
+    measures: CorpusMeasures, systems: Sequence[System], runs: Sequence[Sequence[np.ndarray]]
+) -> list[dict[str, Any]]:
+    """The scores of each system by measure, and their differences from the first system's.
+
+    Args:
+        runs: statistics, by system and run.
+    """
+    found: list[dict[str, Any]] = []
+    for system, of_system in zip(systems, runs):
+        scores = {
+            name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "runs": of_runs}
+            for name, of_runs in measures.run_scores(of_system).items()
+        }
+        found.append(
+            {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
+        )
+    for other in found[1:]:
+        for name, item in other["scores"].items():
+            item["difference"] = item["score"] - found[0]["scores"][name]["score"]
+    return found
+
+
+def add_tests(
+    measures: CorpusMeasures,
+    systems: Sequence[dict[str, Any]],
+    runs: Sequence[Sequence[np.ndarray]],
+    sampling: Sampling,
+) -> None:
+    """Adds the tests of each difference, and intervals.
+
+    Args:
+        systems: as :func:`scored_systems` gives them.
+        runs: statistics, by system and run.
+    """
+    if sampling.draws_sentences:
+        drawn = [
+            bootstrap_scores(of_system, measures.score_rows, sampling.resamples, sampling.seed)
+            for of_system in runs
+        ]
+        if BOOTSTRAP in sampling.tests:
+            _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
+        if SEEDS in sampling.tests:
+            _add_seeds(systems, drawn)
+    if RANDOMISATION in sampling.tests:
+        _add_randomisation(measures, systems, runs, sampling)
+    if SIGN in sampling.tests:
+        _add_sign_test(measures, systems, runs)
 
 
 def _add_bootstrap(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -> None:
@@ -151,30 +179,32 @@ def _add_seeds(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -
 
 
 def _add_randomisation(
-    metrics: MetricSet,
+    measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
     runs: Sequence[Sequence[np.ndarray]],
     sampling: Sampling,
 ) -> None:
     for system, of_system in zip(systems[1:], runs[1:]):
         found = randomisation_p_values(
-            runs[0], of_system, metrics.score_rows, sampling.trials, sampling.seed, sampling.enough
+            runs[0], of_system, measures.score_rows, sampling.trials, sampling.seed, sampling.enough
         )
         for item, p_value in zip(system["scores"].values(), found.tolist()):
             item["randomisation"] = {"p_value": p_value, "floor": 1 / (sampling.trials + 1)}
 
 
 def _add_sign_test(
-    metrics: MetricSet, systems: Sequence[dict[str, Any]], runs: Sequence[Sequence[np.ndarray]]
+    measures: CorpusMeasures,
+    systems: Sequence[dict[str, Any]],
+    runs: Sequence[Sequence[np.ndarray]],
 ) -> None:
     for system, of_system in zip(systems[1:], runs[1:]):
         for name, item in system["scores"].items():
-            columns = metrics.columns(name)
+            columns = measures.columns(name)
             found = collins_sign_test(
                 [run[:, columns] for run in runs[0]],
                 [run[:, columns] for run in of_system],
-                partial(metrics.score, name),
-                metrics.higher_is_better(name),
+                partial(measures.score, name),
+                measures.higher_is_better(name),
             )
             item["sign_test"] = {**asdict(found), "p_value": found.p_value}
 
@@ -198,11 +228,13 @@ def _notes(figures: dict[str, Any]) -> list[str]:
     """What the columns are, a line for sentences and one for seeds, and the signatures."""
     there = figures["systems"][1]["scores"][next(iter(figures["metrics"]))]
     legend = {
-        column: f"{short}: {what}" for column, (short, what) in _COLUMNS.items() if column in there
+        column: f"{short}: {what}"
+        for column, (short, what) in TEST_COLUMNS.items()
+        if column in there
     }
     over_seeds = [legend.pop("seeds")] if "seeds" in legend else []
     if _has_intervals(figures):
-        over_seeds.append(f"{_INTERVAL}: interval of Δ over seeds and sentences")
+        over_seeds.append(f"{INTERVAL}: interval of Δ over seeds and sentences")
     notes = ["; ".join(legend.values()), "; ".join(over_seeds)]
     if "sign_test" in there:
         notes.append(
@@ -216,12 +248,12 @@ def _notes(figures: dict[str, Any]) -> list[str]:
 def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     systems = figures["systems"]
     width += figures["metrics"][name]["more_digits"]
-    columns = [column for column in _COLUMNS if column in systems[1]["scores"][name]]
+    columns = [column for column in TEST_COLUMNS if column in systems[1]["scores"][name]]
     head = [metric_name(figures, name), "score", "Δ"]
-    head += [_COLUMNS[column][0] for column in columns]
+    head += [TEST_COLUMNS[column][0] for column in columns]
     intervals = _has_intervals(figures)
     if intervals:
-        head.append(_INTERVAL)
+        head.append(INTERVAL)
     if "sign_test" in columns:
         head.append(_SIGNS)
     rows = []

@@ -4,7 +4,7 @@ All of them are functions of sums over sentences. So each sentence is processed 
 length, of resampled test sets or with a sentence replaced cost a few additions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,6 +223,16 @@ class MetricSet:
         if index == len(self._metrics) and self.given is not None:
             return self.given.score(sums)
         return self._metrics[index]._compute_score_from_stats(list(sums))
+
+
+def words_of_bleu(settings: MetricSettings) -> Callable[[str], list[str]]:
+    """What splits a sentence into the words that BLEU counts, lowercased where it ignores case.
+
+    Raises:
+        UserError: the tokeniser needs something that is not installed.
+    """
+    bleu = _build("bleu", settings)
+    return lambda sentence: bleu._preprocess_segment(sentence).split()
 
 
 class ShortestReferenceBLEU(BLEU):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from syntax_nmt.reporting.findings import Findings, Table
+from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
 from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
@@ -66,7 +67,7 @@ def score_figures(
 def _system_figures(
     metrics: MetricSet, system: System, runs: Sequence[np.ndarray], confidence: Confidence | None
 ) -> dict[str, Any]:
-    scores = _certain_scores(metrics, runs, confidence)
+    scores = certain_scores(metrics, runs, confidence)
     details = [metrics.details(run.sum(axis=0).tolist()) for run in runs]
     for name, of_runs in metrics.run_scores(runs).items():
         scores[name]["runs"] = of_runs
@@ -75,10 +76,15 @@ def _system_figures(
     return {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
 
 
-def _certain_scores(
-    metrics: MetricSet, runs: Sequence[np.ndarray], confidence: Confidence | None
+def certain_scores(
+    metrics: CorpusMeasures, runs: Sequence[np.ndarray], confidence: Confidence | None
 ) -> dict[str, dict[str, Any]]:
-    """By metric the mean of the runs, their spread, and optionally an interval."""
+    """By metric the mean of the runs, their spread, and optionally an interval.
+
+    Args:
+        runs: statistics of each run.
+        confidence: None = no intervals.
+    """
     found: dict[str, dict[str, Any]] = {
         name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "interval": None}
         for name, of_runs in metrics.run_scores(runs).items()
@@ -105,7 +111,7 @@ def _length_figures(
         for system, of_system in zip(test_set.systems, runs):
             of_group = [run[positions] for run in of_system]
             nothing = dict.fromkeys(("score", "spread", "interval"))
-            found = _certain_scores(metrics, of_group, confidence) if len(positions) else {}
+            found = certain_scores(metrics, of_group, confidence) if len(positions) else {}
             for name in metrics.names:
                 scores[name][system.name] = found.get(name, nothing)
         groups.append(

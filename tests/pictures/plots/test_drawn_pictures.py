@@ -25,6 +25,7 @@ from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
 from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
+from syntax_nmt.pictures.plots.dot_rows import draw_dots
 from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
 from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment
@@ -316,3 +317,31 @@ class TestTranslation:
         (axes,) = draw_translation(self.TREE, target, np.full((9, 3), 0.3)).axes
         centres = [text.get_position()[0] for text in axes.texts if text.get_text() in target]
         assert min(np.diff(centres)) > 60
+
+
+class TestDots:
+    GROUPS = (Group("nsubj", 1200), Group("obj", 3))
+
+    def test_systems_stand_below_each_other_with_their_intervals(self):
+        systems = {"a": [Point(5, 4, 7), Point(6)], "b": [Point(5, 3, 6), None]}
+        (axes,) = draw_dots(self.GROUPS, systems, "F1", title="words").axes
+        assert tick_labels(axes.yaxis) == ["nsubj (1,200)", "obj (3)"]
+        first, bar, second, other = axes.lines
+        assert list(first.get_xdata()) == [5, 6]
+        assert list(bar.get_xdata()) == [4, 7]
+        assert list(second.get_xdata()) == [5]
+        assert list(other.get_xdata()) == [3, 6]
+        assert first.get_ydata()[0] < second.get_ydata()[0] < first.get_ydata()[1]
+        assert first.get_marker() != second.get_marker()
+        assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first row on top
+
+    def test_differences_have_a_line_at_0(self):
+        (axes,) = draw_dots(self.GROUPS, {"a": [Point(1), Point(2)]}, "Δ", zero=True).axes
+        assert list(axes.lines[0].get_xdata()) == [0, 0]
+
+    def test_room_makes_it_narrower(self):
+        wide, narrow = (
+            draw_dots(self.GROUPS, {"a": [Point(1), Point(2)]}, "F1", room=room)
+            for room in (None, 200.0)
+        )
+        assert narrow.get_size_inches()[0] < wide.get_size_inches()[0] <= 5

@@ -19,11 +19,12 @@ from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.inference.checkpoint import choose_device, load_model
 from syntax_nmt.inference.extraction.model_distances import EncoderDistances
 from syntax_nmt.inference.source_text import read_segmented
-from syntax_nmt.pictures.plots.group_curves import Point
+from syntax_nmt.pictures.plots.group_curves import Group, Point
 
 KINDS = ("alignment", "attention", "chunks", "constituents", "dependencies", "distances")
 FUNCTIONS = {kind: f"draw_{kind}" for kind in KINDS}
 FUNCTIONS |= dict.fromkeys(("length", "contrast"), "draw_curves")
+FUNCTIONS["words"] = "draw_dots"
 
 
 def shown(pieces):
@@ -263,8 +264,41 @@ class TestFiles:
         none = write("2.json", json.dumps({"models": [accuracies("m")]}))
         assert "no accuracy by distance" in refused("contrast", none)
 
-    @pytest.mark.parametrize("kind", ["length", "contrast"])
-    @pytest.mark.parametrize("text", ['{"models": [1], "metrics": {"BLEU": 1}}', "[]", "{"])
+    def test_words_by_bucket_and_their_differences(self, plot, refused, write):
+        path = write("1.json", json.dumps(bucket_figures("base", "ours")))
+        (groups, systems, about, *_), _, _ = plot("words", path)
+        assert groups == [Group("det", 300), Group("case", 200)]
+        assert systems["base"] == [Point(50.0, 48.0, 52.0), Point(40.0, 38.0, 42.0)]
+        assert systems["ours"] == [Point(51.0, 49.0, 53.0), Point(41.0, 39.0, 43.0)]
+        assert about.startswith("F1 of words by deprel (%)\n")
+        assert about.endswith("left out: 1 with fewer than 100")
+        (_, systems, *_, zero), _, _ = plot("words", path, "--differences", "--words-by", "deprel")
+        assert systems == {"ours − base": [Point(1.0, -0.5, 2.5)] * 2}
+        assert zero is True
+        other = write("2.json", json.dumps(bucket_figures("base", "more")))
+        (_, systems, *_), _, _ = plot("words", path, other)
+        assert list(systems) == ["base", "ours", f"base ({other})", "more"]
+
+    def test_words_by_bucket_that_do_not_go_together(self, refused, write):
+        figures = bucket_figures("base", "ours")
+        path = write("1.json", json.dumps(figures))
+        assert "given twice" in refused("words", path, path, path)
+        assert "has deprel" in refused("words", path, "--words-by", "upos")
+        single = write("2.json", json.dumps(bucket_figures("base")))
+        assert "--differences needs two systems" in refused("words", single, "--differences")
+        assert "has no words by bucket" in refused("words", write("3.json", "{}"))
+        figures["words_by"][0]["buckets"][0]["words"] = 301
+        other = write("4.json", json.dumps(figures))
+        assert f"{other}: other buckets or words" in refused("words", path, other)
+        for bucket in figures["words_by"][0]["buckets"]:
+            bucket["tested"] = False
+        none = write("5.json", json.dumps(figures))
+        assert "no bucket has enough words" in refused("words", none)
+
+    @pytest.mark.parametrize("kind", ["length", "contrast", "words"])
+    @pytest.mark.parametrize(
+        "text", ['{"models": [1], "metrics": {"BLEU": 1}, "words_by": [{"by": 1}]}', "[]", "{"]
+    )
     def test_json_of_something_else_is_refused(self, refused, write, kind, text):
         path = write("x.json", text)
         assert f"{path}:" in refused(kind, path)
@@ -357,3 +391,27 @@ def accuracies(name, *distances):
     figures = {"accuracy": 90.0, "total": 10, "interval": {"low": 60.0, "high": 98.0}}
     parts = [{"distance": str(x), "least": x, **figures} for x in distances]
     return {"name": name, "by_distance": parts}
+
+
+def bucket_figures(*systems):
+    """What `syntax-nmt compare --words-by deprel --json` writes, cut down."""
+
+    def found(place, score, tested):
+        figures = {"name": systems[place], "score": score + place, "interval": None}
+        figures |= {"difference": float(place)} if place else {}
+        if tested:
+            figures["interval"] = {"low": score + place - 2, "high": score + place + 2}
+            figures |= {"seeds": {"low": -0.5, "high": 2.5}} if place else {}
+        return figures
+
+    buckets = [
+        {
+            "bucket": name,
+            "words": words,
+            "tested": words >= 100,
+            "systems": [found(place, score, words >= 100) for place in range(len(systems))],
+        }
+        for name, words, score in (("det", 300, 50.0), ("case", 200, 40.0), ("obj", 20, 40.0))
+    ]
+    table = {"by": "deprel", "side": "reference", "measure": "f1", "least_words": 100}
+    return {"words_by": [{**table, "buckets": buckets}]}

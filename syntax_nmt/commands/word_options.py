@@ -1,0 +1,106 @@
+"""The options of `syntax-nmt score` and `compare` for words by bucket."""
+
+import argparse
+from collections.abc import Sequence
+
+from syntax_nmt.arguments import add_files, positive_int
+from syntax_nmt.option_checks import refuse_idle
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
+from syntax_nmt.scoring.translations.system_files import named_files
+from syntax_nmt.scoring.words.buckets import KINDS
+from syntax_nmt.scoring.words.settings import LEAST_WORDS, WordSettings
+
+_FILES = ("reference_conllu", "source_conllu", "links", "training_text")
+_NEEDS = {
+    name: ("words_by",) for name in (*_FILES, "hypothesis_conllu", "links_base", "least_words")
+}
+
+
+def add_word_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the kinds of buckets, and the files that they need."""
+    group = parser.add_argument_group("words by bucket")
+    add = group.add_argument
+    add(
+        "--words-by",
+        nargs="+",
+        choices=KINDS,
+        default=[],
+        metavar="BY",
+        help="precision, recall and F1 of the words of each bucket, in the words of --tokenize; "
+        f"some of {', '.join(KINDS)}. distance: from a word to its head, 1 of neighbours; depth: "
+        "arcs to the root; frequency: in the training text; seen: whether it is there",
+    )
+    add_files(
+        group,
+        reference_conllu="trees of the reference, for all kinds but frequency and seen; "
+        "syntax-nmt parse writes them",
+    )
+    add(
+        "--hypothesis-conllu",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar=("NAME FILE", "FILE"),
+        help="trees of a system's translations by the same parser, a file for each of its runs "
+        "(default: a word has the label that it has in the reference)",
+    )
+    add_files(
+        group,
+        source_conllu="trees of the source: words of the reference are in the buckets of the "
+        "source words that --links links them to",
+        links="word links, source-target, of the words of --source-conllu and of the reference "
+        "in the words of --tokenize, in any format that syntax-nmt align reads",
+    )
+    add(
+        "--links-base",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="the number of the first word in --links, if its format does not say it (default: 0)",
+    )
+    add_files(
+        group,
+        training_text="the target side of the training text, one sentence a line, for frequency "
+        "and seen",
+    )
+    add(
+        "--least-words",
+        type=positive_int,
+        metavar="N",
+        help="a bucket with fewer words of the reference has no interval and no test (default: "
+        f"{LEAST_WORDS})",
+    )
+
+
+def files_of_words(args: argparse.Namespace) -> list[str]:
+    """The files that words by bucket are read from, none of which may be written."""
+    named = [path for _, *paths in args.hypothesis_conllu for path in paths]
+    given = [getattr(args, name) for name in _FILES]
+    return [*named, *(path for path in given if path is not None)]
+
+
+def word_settings(args: argparse.Namespace, test_set: EvaluationSet) -> WordSettings | None:
+    """The settings of a command line; None = no words by bucket.
+
+    Args:
+        test_set: what is scored.
+
+    Raises:
+        UserError: options that do not go together.
+    """
+    if not args.words_by:
+        refuse_idle(args, _NEEDS)
+        return None
+    names: Sequence[str] = [system.name for system in test_set.systems]
+    return WordSettings(
+        by=args.words_by,
+        tokenize=args.tokenize,
+        lowercase=args.lowercase,
+        reference_conllu=args.reference_conllu,
+        hypothesis_conllu=named_files("--hypothesis-conllu", args.hypothesis_conllu, names, ()),
+        source_conllu=args.source_conllu,
+        links=args.links,
+        links_base=args.links_base,
+        training_text=args.training_text,
+        least_words=args.least_words or LEAST_WORDS,
+    )

@@ -1,0 +1,144 @@
+"""Words that a translation has in common with its reference, counted by bucket.
+
+The order of the words does not count: of a word that the reference has m times and the translation
+n times, min(m, n) are found. Where they have different buckets, the first ones of the reference are
+those that were found.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from syntax_nmt.scoring.words.buckets import Labels, first_labels
+
+F1, RECALL = "f1", "recall"
+FOUND, OUTPUT, REFERENCE = range(3)
+"""The columns of a bucket: words found, words of the translation, words of the reference."""
+WIDTH = 3
+
+
+def places_of_matches(reference: Sequence[str], output: Sequence[str]) -> list[int]:
+    """The place in the reference of each word of a translation; −1 = the reference lacks it."""
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(reference):
+        places.setdefault(word, []).append(place)
+    taken: dict[str, int] = {}
+    found = []
+    for word in output:
+        of_word, count = places.get(word, ()), taken.get(word, 0)
+        found.append(of_word[count] if count < len(of_word) else -1)
+        taken[word] = count + 1
+    return found
+
+
+def count_sentence(
+    reference: Sequence[str],
+    labels: Sequence[Labels],
+    output: Sequence[str],
+    output_labels: Sequence[Labels] | None,
+    index: Mapping[str, int],
+) -> np.ndarray:
+    """The counts of a sentence, buckets × :data:`WIDTH`.
+
+    A word that was found has the buckets of the reference's word. Another word of the translation
+    has its own; without these, those of the same form in the reference, or none if the reference
+    lacks the form.
+
+    Args:
+        labels: the buckets of each word of the reference.
+        output_labels: the buckets of each word of the translation; None = not known.
+        index: the number of each bucket; others do not count.
+    """
+    counts = np.zeros((len(index), WIDTH))
+    if output_labels is None:
+        forms = first_labels(reference, labels)
+        output_labels = [forms.get(word, ()) for word in output]
+    for of_word in labels:
+        _add(counts, REFERENCE, of_word, index)
+    for place, own in zip(places_of_matches(reference, output), output_labels):
+        if place < 0:
+            _add(counts, OUTPUT, own, index)
+        else:
+            _add(counts, OUTPUT, labels[place], index)
+            _add(counts, FOUND, labels[place], index)
+    return counts
+
+
+def _add(counts: np.ndarray, column: int, labels: Labels, index: Mapping[str, int]) -> None:
+    for name in labels:
+        if name in index:
+            counts[index[name], column] += 1
+
+
+@dataclass(frozen=True)
+class BucketMeasures:
+    """F1 or recall of each bucket, for the tests of :mod:`syntax_nmt.scoring.translations`.
+
+    Statistics are the columns of all buckets side by side, :data:`WIDTH` each. A share of no words
+    is 0.
+
+    Attributes:
+        names: of the buckets.
+        measures: of each bucket, F1 or RECALL.
+    """
+
+    names: tuple[str, ...]
+    measures: tuple[str, ...]
+
+    def columns(self, name: str) -> slice:
+        """The columns of a bucket.
+
+        Args:
+            name: one of `names`.
+        """
+        first = WIDTH * self.names.index(name)
+        return slice(first, first + WIDTH)
+
+    def score(self, name: str, sums: Sequence[float]) -> float:
+        """The figure of a bucket, in percent.
+
+        Args:
+            name: one of `names`.
+            sums: of its statistics over the sentences.
+        """
+        figures = figures_of(np.array(sums, dtype=float)[None])
+        return float(figures[self.measures[self.names.index(name)]][0])
+
+    def score_rows(self, sums: np.ndarray) -> np.ndarray:
+        """The figures of many corpora: corpora × buckets.
+
+        Args:
+            sums: of each corpus, over its sentences (corpora × statistics).
+        """
+        figures = figures_of(sums.reshape(len(sums), len(self.names), WIDTH))
+        f1 = np.array([measure == F1 for measure in self.measures], dtype=bool)
+        return np.where(f1, figures[F1], figures[RECALL])
+
+    def run_scores(self, runs: Sequence[np.ndarray]) -> dict[str, list[float]]:
+        """The figures of each run of a system, by bucket.
+
+        Args:
+            runs: statistics of each run.
+        """
+        rows = self.score_rows(np.stack([run.sum(axis=0) for run in runs]))
+        return dict(zip(self.names, rows.T.tolist()))
+
+    def higher_is_better(self, name: str) -> bool:
+        """True of every bucket."""
+        return name in self.names
+
+
+def figures_of(counts: np.ndarray) -> dict[str, np.ndarray]:
+    """Precision, recall and F1, in percent; 0 where there is nothing to count.
+
+    Args:
+        counts: … × :data:`WIDTH`.
+    """
+    found = counts[..., FOUND]
+    wholes = {
+        "precision": counts[..., OUTPUT],
+        RECALL: counts[..., REFERENCE],
+        F1: (counts[..., OUTPUT] + counts[..., REFERENCE]) / 2,  # the harmonic mean of both shares
+    }
+    return {name: 100 * found / np.maximum(whole, 0.5) for name, whole in wholes.items()}

@@ -1,0 +1,46 @@
+"""The table of words by bucket is that of the records; what needs a parser is not made anew."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from experiments.words_by import _PAIRS, _SAMPLING, _TABLE, _TEST, _lines, _systems
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, Text
+from syntax_nmt.scoring.words.settings import WordSettings
+from syntax_nmt.scoring.words.word_figures import compare_words
+from syntax_nmt.scoring.words.word_tables import comparison_tables
+
+WRITTEN = json.loads((_TABLE / "words.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("place", range(len(_PAIRS)))
+def test_by_frequency(shared, place):
+    data = shared / "data"
+    reference = Text(_TEST, tuple(_lines(data, _TEST, "de")))
+    systems = _systems(_TABLE)
+    pair = tuple(systems[name] for name in _PAIRS[place])
+    training = str(data / "multi30k/train.de.gz")
+    (found,) = compare_words(
+        EvaluationSet(pair, (reference,), None),
+        WordSettings(["frequency"], training_text=training),
+        replace(_SAMPLING, trials=10, resamples=1000),
+    )
+    (written,) = (each for each in WRITTEN[place]["words_by"] if each["by"] == "frequency")
+    assert len(found["buckets"]) == 9
+    for ours, theirs in zip(found["buckets"], written["buckets"]):
+        assert (ours["bucket"], ours["words"]) == (theirs["bucket"], theirs["words"])
+        for one, other in zip(ours["systems"], theirs["systems"]):
+            for name in ("correct", "predicted", "runs", "score"):
+                assert one[name] == pytest.approx(other[name], abs=1e-9)
+            if "seeds" in one:
+                assert one["seeds"]["low"] == pytest.approx(other["seeds"]["low"], abs=1e-6)
+
+
+def test_tables_are_those_of_the_figures():
+    text = re.sub(" +", " ", (_TABLE / "words.md").read_text(encoding="utf-8"))
+    for pair in WRITTEN:
+        for table in comparison_tables(pair["words_by"], 1):
+            for row in table.rows:
+                assert f"| {' | '.join(cell.strip() for cell in row)} |" in text

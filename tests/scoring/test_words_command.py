@@ -1,0 +1,224 @@
+"""`--words-by` of `syntax-nmt score` and `compare`: tables, files, and what they refuse."""
+
+import gzip
+import json
+
+import pytest
+from translations import figures, noisy, refused, sentences, write
+from word_buckets import write_conllu
+
+from syntax_nmt.cli import main
+
+REFERENCE = sentences(120)
+TAGS = [" ".join(f"T{len(word)}" for word in line.split()) for line in REFERENCE]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """References, three runs of two systems, trees, links, training text."""
+    write(tmp_path / "ref", REFERENCE)
+    for name, share in (("base", 0.45), ("ours", 0.2)):
+        for run in range(3):
+            lines = noisy(REFERENCE, run, share + run / 50)
+            write(tmp_path / f"{name}{run}", lines)
+            write_conllu(tmp_path / f"{name}{run}.conllu", lines)
+    write(tmp_path / "train", REFERENCE[:40])
+    write_conllu(tmp_path / "ref.conllu", REFERENCE, TAGS)
+    write_conllu(tmp_path / "src.conllu", REFERENCE, TAGS)
+    links = [" ".join(f"{i}-{i}" for i in range(len(line.split()))) for line in REFERENCE]
+    write(tmp_path / "links", links)
+    return tmp_path
+
+
+def systems(files, command="compare"):
+    named = [
+        argument
+        for name in ("base", "ours")
+        for argument in ("--system", name, *(files / f"{name}{run}" for run in range(3)))
+    ]
+    return [command, *named, "-r", files / "ref", "-m", "bleu", "--tokenize", "none"]
+
+
+FEW = ("--resamples", 200, "--trials", 200)
+
+
+def test_compare_and_its_tables(files, capsys):
+    arguments = [
+        *systems(files), *FEW, "--words-by", "upos", "distance", "frequency",
+        "--reference-conllu", files / "ref.conllu", "--training-text", files / "train",
+    ]  # fmt: skip
+    found = figures(capsys, *arguments)
+    assert [table["by"] for table in found["words_by"]] == ["upos", "distance", "frequency"]
+    tested = [
+        bucket for table in found["words_by"] for bucket in table["buckets"] if bucket["tested"]
+    ]
+    assert len(tested) > 12
+    for bucket in tested:
+        base, ours = bucket["systems"]
+        assert (base["name"], ours["name"]) == ("base", "ours")
+        assert ours["difference"] == pytest.approx(ours["score"] - base["score"])
+        assert ours["randomisation"]["p_holm"] >= ours["randomisation"]["p_value"]
+        assert ours["seeds"]["low"] < ours["difference"] < ours["seeds"]["high"]
+        assert ours["interval"]["low"] < ours["score"] < ours["interval"]["high"]
+    assert found["systems"][1]["scores"]["BLEU"]["sign_test"]["p_value"] < 0.05
+    main([*map(str, arguments)])
+    lines = capsys.readouterr().out.splitlines()
+    title = next(line for line in lines if line.startswith("recall of words by upos"))
+    count = sum(bucket["tested"] for bucket in found["words_by"][0]["buckets"])
+    assert title.endswith(f"p after Holm's adjustment over {count} buckets")
+    assert "F1 of words by frequency; p after Holm's adjustment" in "\n".join(lines)
+    row = next(line for line in lines if line.startswith("T3 "))
+    ours = next(b for b in tested if b["bucket"] == "T3")["systems"][1]
+    assert f"{ours['difference']:+.1f}" in row.split()
+    assert row.endswith(f"{ours['seeds']['low']:+.1f} to {ours['seeds']['high']:+.1f}")
+    assert any(line.startswith("upos: a translation's word has the ") for line in lines)
+    assert max(map(len, lines)) <= 110
+
+
+def test_a_bound_stays_a_bound_after_the_adjustment(files, capsys):
+    arguments = [
+        *systems(files), "--tests", "randomisation", "--trials", 99, "--words-by", "seen",
+        "--training-text", files / "train", "--least-words", 1,
+    ]  # fmt: skip
+    (table,) = figures(capsys, *arguments)["words_by"]
+    assert [bucket["bucket"] for bucket in table["buckets"]] == ["seen"]
+    assert table["buckets"][0]["systems"][1]["randomisation"]["p_holm"] == 0.01
+    main([*map(str, arguments)])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("seen ")]
+    assert rows[-1].endswith("≤ 0.010*")
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown", "tsv"])
+def test_other_forms(files, capsys, form):
+    arguments = [
+        *systems(files), *FEW, "--words-by", "seen", "--training-text", files / "train",
+        "--format", form,
+    ]  # fmt: skip
+    main([*map(str, arguments)])
+    text = capsys.readouterr().out
+    assert "F1 of words by seen" in text
+    if form == "latex":
+        assert text.count(r"\begin{tabular}") == 2
+        assert r"$\Delta$" in text
+
+
+def test_score_with_trees_of_the_outputs(files, capsys):
+    hypothesis = [
+        argument
+        for name in ("base", "ours")
+        for argument in (
+            "--hypothesis-conllu", name, *(files / f"{name}{run}.conllu" for run in range(3))
+        )
+    ]  # fmt: skip
+    arguments = [
+        *systems(files, "score"), "--words-by", "depth", "--reference-conllu",
+        files / "ref.conllu", *hypothesis, "--confidence", "--confidence-n", 50,
+    ]  # fmt: skip
+    (table,) = figures(capsys, *arguments)["words_by"]
+    assert (table["measure"], table["labels_of_output"]) == ("f1", "own")
+    main([*map(str, arguments)])
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("words by depth: ours")
+    assert lines[place + 1].split() == ["depth", "words", "precision", "recall", "F1"]
+    ours = table["buckets"][0]["systems"][1]
+    assert f"{ours['f1']:.1f} ±{ours['interval']['half_width']:.1f}" in lines[place + 3]
+    # All words have a label of their own, those of the translations as well.
+    predicted = [bucket["systems"][1]["predicted"] for bucket in table["buckets"]]
+    words = sum(len(line.split()) for line in REFERENCE)
+    assert [sum(of_run) for of_run in zip(*predicted)] == [words] * 3
+
+
+def test_source_side_and_compressed_files(files, capsys):
+    for name in ("src.conllu", "links"):
+        with gzip.open(files / f"{name}.gz", "wb") as stream:
+            stream.write((files / name).read_bytes())
+    options = ["--words-by", "upos", "distance"]
+    sides = []
+    for end in ("", ".gz"):
+        given = ["--source-conllu", files / f"src.conllu{end}", "--links", files / f"links{end}"]
+        sides.append(figures(capsys, *systems(files, "score"), *options, *given)["words_by"])
+    assert sides[0] == sides[1]
+    # Every word is linked to one of the same label, so that recall is that of the reference's.
+    given = ["--reference-conllu", files / "ref.conllu"]
+    own = figures(capsys, *systems(files, "score"), *options, *given)["words_by"]
+    for source, reference in zip(sides[0], own):
+        for one, other in zip(source["buckets"], reference["buckets"]):
+            assert (one["bucket"], one["words"]) == (other["bucket"], other["words"])
+            assert [x["recall"] for x in one["systems"]] == [y["recall"] for y in other["systems"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("other", "ref.conllu:4: the parse has 2 words, the text ("),
+        ("fewer", "ref.conllu has 119 sentences, "),
+        ("broken", "ref.conllu:1: 2 tab-separated columns instead of 10"),
+    ],
+)
+def test_labels_that_do_not_fit(files, change, message):
+    write(files / "ref", ["ein Hund", *REFERENCE[1:]])
+    lines = ["ein Hund", *REFERENCE[1:]]
+    write_conllu(files / "ref.conllu", lines if change != "fewer" else lines[1:])
+    if change == "other":
+        write(files / "ref", ["ein Hund", "zwei Katzen", *REFERENCE[2:]])
+        write_conllu(files / "ref.conllu", ["ein Hund", "drei Hasen", *REFERENCE[2:]])
+    if change == "broken":
+        write(files / "ref.conllu", ["1\tein"])
+    arguments = ["--words-by", "distance", "--reference-conllu", files / "ref.conllu"]
+    assert message in refused(*systems(files), *arguments)
+
+
+def test_labels_that_are_not_there(files):
+    arguments = ["--words-by", "xpos", "--reference-conllu", files / "ref.conllu"]
+    assert "--words-by xpos: no word of " in refused(*systems(files), *arguments)
+
+
+def test_links_of_words_that_do_not_exist(files):
+    lines = (files / "links").read_text().splitlines()
+    write(files / "links", [lines[0], "0-99", *lines[2:]])
+    message = refused(
+        *systems(files), "--words-by", "upos", "--source-conllu", files / "src.conllu",
+        "--links", files / "links",
+    )  # fmt: skip
+    assert f"{files / 'links'}: sentence 2 links words 0-99, counted from 0, of " in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--training-text", "train"], "--training-text does nothing without --words-by"),
+        (["--least-words", "5"], "--least-words does nothing without --words-by"),
+        (["--words-by", "seen"], "--words-by seen needs the target side of the training text"),
+        (
+            [
+                *("--words-by", "upos", "--reference-conllu", "ref.conllu"),
+                *("--hypothesis-conllu", "ours", "ours0.conllu"),
+            ],
+            "--hypothesis-conllu base: 0 files for 3 runs",
+        ),
+        (
+            ["--words-by", "seen", "--training-text", "train", "--json", "train"],
+            "train: is an input",
+        ),
+    ],
+)
+def test_what_is_refused(files, monkeypatch, arguments, message):
+    monkeypatch.chdir(files)
+    found = refused(*systems(files), *arguments)
+    assert found.startswith(message) or "--json" in arguments
+    if "--json" in arguments:
+        assert (files / "train").read_text().splitlines() == REFERENCE[:40]
+
+
+def test_several_references(files):
+    message = refused(
+        "score", files / "ours0", "-r", files / "ref", files / "ref", "--words-by", "seen",
+        "--training-text", files / "train", "--force",
+    )  # fmt: skip
+    assert message == "--words-by compares with one reference: --reference has 2"
+
+
+def test_figures_are_json(files, capsys):
+    arguments = [*systems(files), *FEW, "--words-by", "seen", "--training-text", files / "train"]
+    found = figures(capsys, *arguments)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found

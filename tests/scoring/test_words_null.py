@@ -1,0 +1,93 @@
+"""Words by bucket where there is no difference: how often tests and intervals find one."""
+
+import random
+
+import numpy as np
+import pytest
+from translations import WORDS, noisy, sentences, write
+from word_buckets import evaluation_set
+
+from syntax_nmt.scoring.translations.holm import holm
+from syntax_nmt.scoring.translations.resampling import bootstrap_scores, randomisation_p_values
+from syntax_nmt.scoring.translations.seed_tests import seed_test
+from syntax_nmt.scoring.words.buckets import FREQUENCY
+from syntax_nmt.scoring.words.counts import count_words
+from syntax_nmt.scoring.words.matches import BucketMeasures
+from syntax_nmt.scoring.words.settings import WordSettings
+
+DRAWS = [60, pytest.param(500, marks=pytest.mark.slow)]
+
+
+def counted(tmp_path, reference, runs):
+    """The measures, and the statistics of all runs, of words by frequency."""
+    training = [" ".join([word] * (place + 1)) for place, word in enumerate(WORDS)]
+    settings = WordSettings(
+        [FREQUENCY], tokenize="none", training_text=str(write(tmp_path / "train", training))
+    )
+    (counts,) = count_words(evaluation_set(reference, ours=runs), settings)
+    measures = BucketMeasures(tuple(counts.buckets), (counts.measure,) * len(counts.buckets))
+    assert len(measures.names) == 6
+    return measures, np.stack(counts.runs[0])
+
+
+def distance_from_uniform(p_values):
+    """Kolmogorov–Smirnov's D."""
+    ordered, steps = np.sort(p_values), np.arange(len(p_values) + 1) / len(p_values)
+    return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
+
+
+@pytest.mark.parametrize("draws", DRAWS)
+def test_p_values_are_uniform(tmp_path, capsys, draws):
+    """The translations of each sentence by three and three runs are handed out anew."""
+    reference = sentences(600)
+    measures, pool = counted(
+        tmp_path, reference, [noisy(reference, run, 0.25 + run / 30) for run in range(6)]
+    )
+    rng = np.random.default_rng(1)
+    found = []
+    for draw in range(draws):
+        order = np.argsort(rng.random((len(reference), 6)), axis=1).T
+        sides = [pool[place, np.arange(len(reference))] for place in order]
+        found.append(
+            randomisation_p_values(sides[:3], sides[3:], measures.score_rows, 200, seed=draw)
+        )
+    distances = [distance_from_uniform(column) for column in np.array(found).T]
+    family = float(np.mean([min(holm(row.tolist())) < 0.05 for row in found]))
+    with capsys.disabled():
+        print(f"\n{draws} draws: D {max(distances):.3f}, after Holm {family:.3f} find any")
+    # The largest of six: each is further away in 0.2 % of uniform samples.
+    assert max(distances) < 1.86 / draws**0.5
+    assert family <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
+
+
+@pytest.mark.parametrize("draws", DRAWS)
+def test_intervals_over_seeds_and_sentences_hold_0(tmp_path, capsys, draws):
+    """Three and three of 30 runs of one method, and 200 of 1,200 sentences."""
+    reference = sentences(1200)
+    runs = []
+    for number in range(30):
+        share = random.Random(f"run {number}").gauss(0.35, 0.015)
+        runs.append(noisy(reference, number, share))
+    measures, pool = counted(tmp_path, reference, runs)
+    rng = np.random.default_rng(1)
+    missed, rejected = [], []
+    for draw in range(draws):
+        chosen = rng.choice(len(reference), size=200, replace=False)
+        order = rng.permutation(len(pool))
+        sides = [pool[order[side]][:, chosen] for side in (slice(3), slice(3, 6))]
+        scores = [measures.score_rows(side.sum(axis=1)) for side in sides]
+        drawn = [bootstrap_scores(side, measures.score_rows, 200, seed=draw) for side in sides]
+        tests = [
+            seed_test(*(each[:, i] for each in scores), *(each[:, :, i] for each in drawn))
+            for i in range(len(measures.names))
+        ]
+        missed.append([test.low > 0 or test.high < 0 for test in tests])
+        rejected.append([test.p_value < 0.05 for test in tests])
+    rates = np.mean(missed, axis=0), np.mean(rejected, axis=0)
+    with capsys.disabled():
+        for what, rate in zip(("0 is outside of the interval", "Welch rejects"), rates):
+            print(f"\n{draws} draws: {what}: {' '.join(f'{each:.3f}' for each in rate)}")
+    # Three standard errors; Welch's test is conservative with three seeds.
+    for rate in rates:
+        assert rate.max() <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
+        assert rate.mean() >= 0.01
