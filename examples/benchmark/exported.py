@@ -21,7 +21,7 @@ from random_sentences import make_batches, write_dictionaries
 from sizes import SIZES
 from systems import build
 
-from syntax_nmt.export.ctranslate2_model import convert
+from syntax_nmt.export.ctranslate2_model import Converted, convert
 from syntax_nmt.export.stock_transformer import stock_transformer
 
 LENGTH = 26  # of every translation: a random model has no notion of an end
@@ -49,7 +49,7 @@ def main() -> None:
         for quantization in QUANTIZATIONS:
             into = folder / (quantization or "float32")
             into.mkdir()
-            convert(model, options, system.task, quantization, into)
+            convert(Converted(model, model, options), system.task, quantization, into)
             size = (into / "model.bin").stat().st_size
             print(f"{into.name}: model.bin has {size / 2**20:.1f} MiB")
         dictionary = system.task.source_dictionary

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.initialization import UNIFORM
+from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
@@ -108,6 +109,14 @@ class EncoderFeature(Feature):
             embed_tokens: V×E.
         """
         return embed_tokens
+
+    def source_factors(self, words: Tensor) -> Optional[SourceFactors]:
+        """The same embedding as a sum of vectors of factors; None = it is no such sum.
+
+        Args:
+            words: the encoder's table of tokens.
+        """
+        return None
 
     def embed(self, embedded: Tensor, source: Source) -> Tensor:
         """The vectors of the tokens, before they are scaled and get positions.

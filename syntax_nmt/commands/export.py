@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
     TextSegmentation,
@@ -20,14 +21,17 @@ from syntax_nmt.data.prepared_text import (
 )
 from syntax_nmt.data.text_files import errors_in_writing
 from syntax_nmt.errors import UserError
-from syntax_nmt.export.ctranslate2_model import QUANTIZATIONS, check_installed, convert
+from syntax_nmt.export.ctranslate2_model import QUANTIZATIONS, Converted, check_installed, convert
 from syntax_nmt.export.stock_transformer import (
     feature_in_the_way,
     save_dictionaries,
     save_stock_checkpoint,
+    source_factors,
     stock_transformer,
 )
 from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
+from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 
@@ -38,6 +42,7 @@ EXAMPLE = (
 DESCRIPTION = """\
 Exports a model that is a plain Transformer at inference (with supervised heads or without any
 feature of this package) to the format of another engine, with its vocabulary and subword model.
+Linguistic features of the source become source factors of --to ctranslate2.
 --to fairseq gives the same beams. --to ctranslate2 gives the same greedy translations in float32,
 except for rounding between two equally good words. Wider beams may differ, because CTranslate2 ends
 its search by another rule, and --quantization adds differences.
@@ -87,23 +92,35 @@ def run(args: argparse.Namespace) -> None:
     folder, data_bin = prepared_folder(args.data)
     with quiet_fairseq(), new_folder(args.output) as unfinished:
         model, task, cfg = load_model(args.checkpoint, data_bin, torch.device("cpu"))
-        feature = feature_in_the_way(model, cfg.model)
+        to_ctranslate2 = args.to == CTRANSLATE2
+        feature = feature_in_the_way(model, cfg.model, knows_factors=to_ctranslate2)
         if feature is not None:
             parser = " --parser-config FILE" if parsed_kinds([model]) else ""
+            known = not feature_in_the_way(model, cfg.model, knows_factors=True)
+            who = (
+                "fairseq does not know: give --to ctranslate2, or"
+                if known
+                else ("no other engine knows:")
+            )
             raise UserError(
-                f"{args.checkpoint}: the model has {feature}, which no other engine knows: "
+                f"{args.checkpoint}: the model has {feature}, which {who} "
                 f"translate with fairseq-interactive{parser} or `syntax_nmt.load`"
             )
-        stock, options = stock_transformer(model, cfg.model, task)
+        factors = source_factors(model)
+        stock, options = stock_transformer(model, cfg.model, task, factors)
         pair = task.cfg.source_lang, task.cfg.target_lang
-        if args.to == CTRANSLATE2:
-            convert(stock, options, task, args.quantization, unfinished)
+        if to_ctranslate2:
+            converted = Converted(model, stock, options, factors)
+            convert(converted, task, args.quantization, unfinished)
         else:
             save_dictionaries(task, unfinished)
             save_stock_checkpoint(stock, options, unfinished / CHECKPOINT)
         segmented = _keep_segmentation(folder, unfinished, pair)
+        if factors is not None:
+            _keep_parser(folder, unfinished)
     tell(f"{args.output}: a model of {args.to} with vocabulary; it translates with")
-    tell(_command_line(args.to, args.output, pair, segmented))
+    parser = "" if factors is None or _has_parser(factors, args.output) else "--parser-config FILE "
+    tell(_command_line(args.to, args.output, pair, segmented, parser))
 
 
 @contextmanager
@@ -130,6 +147,18 @@ def new_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
+def _has_parser(factors: SourceFactors, folder: Path) -> bool:
+    """Whether a folder has the parser's configuration, or no factor needs one."""
+    needed = any(factor.kind is not None for factor in factors.factors)
+    return not needed or (folder / PARSER_CONFIG).is_file()
+
+
+def _keep_parser(folder: Path, output: Path) -> None:
+    """Writes the parser's configuration, if the data folder has one; the models stay in place."""
+    if (folder / PARSER_CONFIG).is_file():
+        ParserConfig.read(folder / PARSER_CONFIG).write(output / PARSER_CONFIG)
+
+
 def _keep_segmentation(
     folder: Path, output: Path, pair: tuple[str, str]
 ) -> dict[str, TextSegmentation] | None:
@@ -153,12 +182,17 @@ def _command_line(
     folder: Path,
     pair: tuple[str, str],
     segmented: dict[str, TextSegmentation] | None,
+    parser: str,
 ) -> str:
-    """A command that translates stdin."""
+    """A command that translates stdin.
+
+    Args:
+        parser: option of the parser's configuration, if the folder has none.
+    """
     name = shlex.quote(str(folder))
     if engine == CTRANSLATE2:
         given = "--segmented " if segmented is None else ""
-        return f"  python -m syntax_nmt.export.translate {given}{name} < text"
+        return f"  python -m syntax_nmt.export.translate {given}{parser}{name} < text"
     words = [f"fairseq-interactive {name} --path {name}/{CHECKPOINT} --cpu --beam 5"]
     words += [f"-s {pair[0]} -t {pair[1]}"]
     text = "text"

@@ -16,6 +16,9 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import OmegaConf
 
 from syntax_nmt.arguments import flag
+from syntax_nmt.backbone.feature import having
+from syntax_nmt.backbone.source_factors import SourceFactors
+from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import METHODS
@@ -23,11 +26,19 @@ from syntax_nmt.models.family_options import HALVES, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
 
 _SAME_AT_INFERENCE = {"_name", *(f"{half}_family" for half in HALVES)}
+_SAME_AT_INFERENCE.update(column.key for column in COLUMNS)  # labels, of features that have options
 _SAME_AT_INFERENCE.update(name for method in METHODS for name in method.same_at_inference)
+_AS_FACTORS = {name for method in METHODS for name in method.as_factors}
 
 
-def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
-    """The option of a feature that a stock Transformer lacks; None = there is none."""
+def feature_in_the_way(
+    model: BaseFairseqModel, cfg: Any, knows_factors: bool = False
+) -> str | None:
+    """The option of a feature that a stock Transformer lacks; None = there is none.
+
+    Args:
+        knows_factors: the engine adds vectors of source factors.
+    """
     if not isinstance(model, TransformerModel):
         return f"--arch {cfg.arch}, which is no Transformer"
     for half in HALVES:
@@ -36,27 +47,47 @@ def feature_in_the_way(model: BaseFairseqModel, cfg: Any) -> str | None:
             return f"--{half}-family {family}"
     for field in dataclasses.fields(getattr(model, "feature_options", SyntaxTransformerOptions)):
         value = getattr(cfg, field.name, field.default)
+        if knows_factors and field.name in _AS_FACTORS:
+            continue
         if field.name not in _SAME_AT_INFERENCE and value != field.default:
             given = "" if value is True else f" {value}"
             return f"{flag(field.name)}{given}"
     return None
 
 
+def source_factors(model: BaseFairseqModel) -> SourceFactors | None:
+    """The source embedding of a Transformer as a sum; None = it is no other than fairseq's."""
+    encoder = model.encoder
+    found = [
+        feature.source_factors(encoder.embed_tokens.weight)
+        for feature in having(getattr(encoder, "features", ()), "source_factors")
+    ]
+    return found[0] if found else None
+
+
 def stock_transformer(
-    model: BaseFairseqModel, cfg: Any, task: FairseqTask
+    model: BaseFairseqModel, cfg: Any, task: FairseqTask, factors: SourceFactors | None = None
 ) -> tuple[TransformerModel, Namespace]:
     """The same weights in fairseq's own class, with only fairseq's options.
 
     Args:
         model: without such features.
+        factors: of the source, which it leaves out.
 
     Raises:
         UserError: the weights are not those of a Transformer.
     """
     args = _stock_options(cfg, task)
+    weights = dict(model.state_dict())
+    if factors is not None:
+        left_out = tuple(f"encoder.{name}." for name in factors.modules)
+        weights = {name: x for name, x in weights.items() if not name.startswith(left_out)}
+        weights["encoder.embed_tokens.weight"] = factors.words
+        if args.share_all_embeddings:  # the decoder's may differ from the token's part
+            args.share_all_embeddings, args.share_decoder_input_output_embed = False, True
     stock = TransformerModel.build_model(Namespace(**vars(args)), task)
     try:
-        stock.load_state_dict(model.state_dict())
+        stock.load_state_dict(weights)
     except RuntimeError as error:
         reason = str(error).splitlines()[-1].strip()
         raise UserError(f"the model's weights are not a Transformer's: {reason}") from error

@@ -12,9 +12,12 @@ from sentencepiece import SentencePieceProcessor
 from syntax_nmt.arguments import natural_int, positive_int
 from syntax_nmt.checkpoints.check import reason_of
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
+from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError, one_line_errors
-from syntax_nmt.export.ctranslate2_model import CONFIG, LIMITS, check_installed
+from syntax_nmt.export.ctranslate2_model import CONFIG, FACTORS, LIMITS, SCHEME, check_installed
+from syntax_nmt.export.factored_text import FactoredText
+from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.reporting.output import STDOUT, open_output
 from syntax_nmt.task.typed_input import TypedLines
 from syntax_nmt.task.word_tokenizer import WordTokenizer
@@ -48,6 +51,12 @@ def main() -> None:
         default=0,
         help="threads of one batch; 0 = chosen by CTranslate2 (default: %(default)s)",
     )
+    parser.add_argument(
+        "--parser-config",
+        type=Path,
+        metavar="FILE",
+        help=f"for models with linguistic features: the parser (default: DIR/{PARSER_CONFIG})",
+    )
     args = parser.parse_args()
     # Invalid UTF-8 is passed on, so that an error can name its line.
     lines = io.TextIOWrapper(
@@ -73,6 +82,7 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
     """
     ctranslate2 = check_installed()
     longest_source, longest_target = _limits(args.folder)
+    factored = _factored_text(args)
     try:
         cut, join = (str.split, " ".join) if args.segmented else segmentation(args.folder)
         translator = ctranslate2.Translator(
@@ -96,8 +106,9 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
                     f"limit is {longest_source}, EOS counts): its translation is left empty",
                     file=sys.stderr,
                 )
+        sources = [source if len(source) < longest_source else [] for source in sources]
         results = translator.translate_batch(
-            [source if len(source) < longest_source else [] for source in sources],
+            sources if factored is None else factored.annotated(sources),
             beam_size=args.beam,
             max_batch_size=1000,
             batch_type="tokens",
@@ -123,6 +134,33 @@ def _limits(folder: Path) -> list[int]:
             f"{folder}: no model that `syntax-nmt export --to ctranslate2` wrote: give the folder "
             "of its --output, or export again"
         ) from None
+
+
+def _factored_text(args: argparse.Namespace) -> FactoredText | None:
+    """What annotates typed text; None = the model has no source factors.
+
+    Raises:
+        UserError: there is no parser, or the folder is damaged.
+    """
+    folder: Path = args.folder
+    config = read_json(folder / CONFIG)
+    if FACTORS not in config:
+        if args.parser_config is not None:
+            raise UserError(
+                f"--parser-config {args.parser_config}: the model reads nothing that is parsed: "
+                "leave it out"
+            )
+        return None
+    found = folder / PARSER_CONFIG
+    parser_config = args.parser_config or (found if found.is_file() else None)
+    try:
+        vocabulary = read_json(folder / "source_1_vocabulary.json")
+        names, scheme = list(config[FACTORS]), config[SCHEME]
+        if scheme not in SCHEMES:
+            raise ValueError
+    except (OSError, ValueError, TypeError, KeyError):
+        raise UserError(f"{folder}: its source factors are damaged: export again") from None
+    return FactoredText(names, scheme, vocabulary, parser_config)
 
 
 def segmentation(

@@ -136,6 +136,7 @@ class Method:
         anywhere: options that parts of both families use, although one has them.
         gives: by structure that can be extracted from its models, the options that give it.
         same_at_inference: options that change nothing in translation.
+        as_factors: options of what engines with source factors compute, too.
         used_elsewhere: of an option's name and all options, whether a mixed model uses the option
             although it has no part of the option's family.
         take_from_data: fills in options of a model that depend on the task's data.
@@ -157,6 +158,7 @@ class Method:
     unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gives: Mapping[str, str] = field(default_factory=dict)
     same_at_inference: tuple[str, ...] = ()
+    as_factors: tuple[str, ...] = ()
     anywhere: tuple[str, ...] = ()
     used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)
     take_from_data: Optional[Callable[[Any, Any], None]] = None

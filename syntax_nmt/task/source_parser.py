@@ -16,11 +16,8 @@ from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
-from syntax_nmt.errors import UserError, errors_of
-from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.parsing.offline import check_device
-from syntax_nmt.parsing.parsers import loaded_analyser
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.configured import ConfiguredParsers
 from syntax_nmt.task.typed_input import PiecesOfBatch, unpadded
 
 logger = logging.getLogger(__name__)
@@ -41,23 +38,20 @@ class SourceParser:
 
     A sentence's tree does not depend on the other sentences of the batch, with one exception:
     Stanza pads sentences to batches, so that scores differ by float32 rounding, and if two trees
-    tie to that precision, either may result. Sentences are sorted by length, which needs the least
-    padding.
+    tie to that precision, either may result.
 
     Args:
-        name: the configuration's file, for messages.
         dictionary: the source vocabulary.
     """
 
-    def __init__(self, config: ParserConfig, name: str | Path, dictionary: Dictionary) -> None:
-        self.config = config
-        self._name = name
+    def __init__(self, parsers: ConfiguredParsers, dictionary: Dictionary) -> None:
+        self._parsers = parsers
+        self.config, self._name = parsers.config, parsers.name
         self._dictionary = dictionary
         self._warned: set[str] = set()
         # Rows in the form of the kind; the most recently used is last.
         self._remembered: _Rows = {}
         self._label_ids: dict[AnnotationKind, tuple[tuple[str, ...], dict[str, int]]] = {}
-        self._models: dict[str, StanzaModels] = {}
         self._check_scheme()
 
     @classmethod
@@ -70,7 +64,7 @@ class SourceParser:
         Raises:
             UserError: the file has a mistake.
         """
-        return cls(ParserConfig.read(file), file, dictionary)
+        return cls(ConfiguredParsers.read(file), dictionary)
 
     def find(self, kinds: Iterable[AnnotationKind]) -> None:
         """Finds the parsing models without loading them, so that missing ones are reported early.
@@ -82,10 +76,8 @@ class SourceParser:
             UserError: models of one of them are missing.
         """
         for kind in kinds:
-            task = kind.parsed_by
-            if task is not None and task not in self._models:
-                with errors_of(self._name):
-                    self._models[task] = self.config.models(task)
+            if kind.parsed_by is not None:
+                self._parsers.find(kind.parsed_by)
 
     def parse(
         self,
@@ -174,29 +166,15 @@ class SourceParser:
         """The rows of some sentences, all different, for kinds of one analysis."""
         cut = {pieces: self._words(pieces) for pieces in sentences}
         rows = {(kind, pieces): kind.no_row(len(pieces)) for kind in kinds for pieces in cut}
-        fit = [pieces for pieces in cut if 0 < len(cut[pieces][0]) <= self.config.max_words]
-        fit.sort(key=lambda pieces: len(cut[pieces][0]))
         task = kinds[0].parsed_by
         assert task is not None
-        analyses = self._analyses(task, [cut[pieces][0] for pieces in fit])
-        for pieces, analysis in zip(fit, analyses):
-            counts = cut[pieces][1]
+        analyses = self._parsers.analyses(task, [words for words, _ in cut.values()])
+        for (pieces, (_, counts)), analysis in zip(cut.items(), analyses):
             for kind in kinds if analysis is not None else ():
                 annotation = kind.of_analysis(analysis)
                 if annotation is not None and len(annotation) == len(counts):
                     rows[kind, pieces] = kind.row(annotation, counts, self._label_ids[kind][1])
         return rows
-
-    def _analyses(self, task: str, sentences: Sequence[Sequence[str]]) -> Sequence[Any]:
-        if not sentences:
-            return []
-        config = self.config
-        check_device(config.device, f"{self._name}: device")
-        try:
-            analyser = loaded_analyser(self._models[task], config.device, config.batch_size)
-            return analyser.analyse(sentences)
-        except UserError as error:
-            raise UserError(f"{self._name}: {error}") from None
 
     def _words(self, pieces: Pieces) -> tuple[list[str], list[int]]:
         """The words and the number of pieces of each; none if a piece has parts of two words."""

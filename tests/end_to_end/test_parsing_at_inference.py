@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import sentencepiece
 import torch
-from commands import fairseq, succeed
+from commands import fairseq, succeed, syntax_nmt
 from fairseq import options, tasks
 from fairseq_cli import preprocess
 from fairseq_cli.interactive import make_batches
@@ -252,3 +252,24 @@ def test_parses_wherever_text_is_translated(corpus, reader):
     model = load(checkpoint, corpus.cut, device="cpu", parser_config=config, **bpe)
     loaded = model.translate(lines[:-1], beam=2, max_len_b=6)
     assert dict(enumerate(loaded)) == wanted
+
+
+def test_exported_features_of_typed_text(corpus, tmp_path):
+    """CTranslate2 with the same parser and the same words, whose pieces are often unknown."""
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    config, lines = corpus.cut / "parser.json", corpus.words.read_text(encoding="utf-8").split("\n")
+    limits = ("--max-source-positions", "80", "--max-target-positions", "20")
+    model, _, cfg = build(
+        corpus.cut, "feature_transformer", "--source-features=upos,xpos,deprel,subword", *limits
+    )
+    checkpoint = save_checkpoint(tmp_path / "model.pt", enlarge(model, 1.5), cfg)
+    syntax_nmt("export", checkpoint, "--data", corpus.cut, "--to", "ctranslate2",
+               "--output", tmp_path / "exported")  # fmt: skip
+    loaded = load(checkpoint, corpus.cut, device="cpu", parser_config=config, segmented=True)
+    segmented = list(map(cut(corpus.model), lines[:-1]))
+    expected = loaded.translate(segmented, beam=1, max_len_a=0, max_len_b=200)
+    command = ("syntax_nmt.export.translate", "--segmented", "--beam", "1")
+    command = (*command, "--parser-config", config, tmp_path / "exported")
+    found = succeed(*command, stdin="".join(f"{line}\n" for line in segmented)).stdout
+    assert found.split("\n")[:-1] == expected
+    assert len(set(expected)) > SENTENCES // 4

@@ -19,7 +19,7 @@ from syntax_nmt.data.annotation.columns import DEPREL, UPOS
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.parsing import configured
 from syntax_nmt.task import source_parser
 
 READER = SimpleNamespace(reads_annotation=(PHRASES,))
@@ -68,7 +68,7 @@ def parser(monkeypatch):
     parser = Parser(constituents)
     parser.dependencies = Parser(lambda words: tree_of(heads_of(words), words))
     of_task = {"dependencies": parser.dependencies, "constituents": parser}
-    monkeypatch.setattr(source_parser, "loaded_analyser", lambda models, *_: of_task[models.task])
+    monkeypatch.setattr(configured, "loaded_analyser", lambda models, *_: of_task[models.task])
     return parser
 
 
@@ -96,7 +96,7 @@ def dictionary(scheme, *more):
 def make_parser(folder, scheme="none", symbols=None, **values):
     path = write_config(folder, scheme, **values)
     symbols = dictionary(scheme) if symbols is None else symbols
-    return source_parser.SourceParser(ParserConfig.read(path), path, symbols)
+    return source_parser.SourceParser.read(path, symbols)
 
 
 def parsed(parser, kind, tokens):
@@ -184,7 +184,7 @@ def test_sentences_without_parse_are_cut_as_those_without_annotation_file(parser
 
 
 def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
-    monkeypatch.setattr(source_parser, "loaded_analyser", lambda *_: pytest.fail("loaded"))
+    monkeypatch.setattr(configured, "loaded_analyser", lambda *_: pytest.fail("loaded"))
     tokens = batch(dictionary("none"), ["", "a b"])
     assert rows_of(parsed(make_parser(folder, max_words=1), PHRASES, tokens)) == [[1], ngrams(3)]
 
@@ -341,7 +341,7 @@ def test_a_parser_that_fails(parser, folder, monkeypatch, fails):
         raise UserError("no good")
 
     if fails == "loading":
-        monkeypatch.setattr(source_parser, "loaded_analyser", broken)
+        monkeypatch.setattr(configured, "loaded_analyser", broken)
     monkeypatch.setattr(parser, "analyse", broken)
     with pytest.raises(UserError, match=r"parser\.json: no good"):
         parsed(make_parser(folder), PHRASES, batch(dictionary("none"), ["a"]))

@@ -15,7 +15,11 @@ its place in the word. Their vectors are merged with the token's before the enco
 
 from syntax_nmt.data.annotation.columns import DEPREL, LEMMA, UPOS
 from syntax_nmt.methods.linguistic_features.feature import SourceFeatures, take_feature_labels
-from syntax_nmt.methods.linguistic_features.options import CONCAT, LinguisticFeatureOptions
+from syntax_nmt.methods.linguistic_features.options import (
+    CONCAT,
+    OF_FEATURES,
+    LinguisticFeatureOptions,
+)
 from syntax_nmt.methods.method import (
     RNN,
     RNN_ENCODER,
@@ -67,6 +71,7 @@ METHOD = Method(
     ),
     switch=("--source-features=subword",),
     take_from_data=take_feature_labels,
+    as_factors=OF_FEATURES,
     trials={
         "feature_transformer+overwrite": (
             *("feature_transformer", "--feature-merge=overwrite", "--feature-dims=3,2,2"),

@@ -11,6 +11,14 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.feature import Source, TransformerEncoderFeature
 from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
+from syntax_nmt.backbone.source_factors import (
+    END_OF_SENTENCE,
+    NO_VALUE,
+    UNKNOWN_VALUE,
+    Factor,
+    SourceFactors,
+)
+from syntax_nmt.backbone.source_factors import PLACES as PLACE_NAMES
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.annotation.columns import Column
@@ -36,6 +44,7 @@ from syntax_nmt.methods.linguistic_features.tables import (
     merge_concat,
     merge_overwrite,
     merge_sum,
+    placed,
     places_in_words,
 )
 from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
@@ -121,6 +130,28 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         if self.spans is not None:
             modules["feature_spans"] = self.spans
         return modules
+
+    def source_factors(self, words: Tensor) -> SourceFactors:
+        """Every merge is a sum: vectors are zero where those of others stand."""
+        width, is_sum = self.half.embed_dim, self.merge == SUM
+        kept = width if is_sum else width - sum(self.dims)
+        starts = [0 if is_sum else kept + sum(self.dims[:k]) for k in range(len(self.dims))]
+        tables = [weight.detach() for weight in self.tables.parameters()]
+        wide = [placed(table, start, width) for table, start in zip(tables, starts)]
+        return SourceFactors(
+            placed(words.detach()[:, :kept], 0, width),
+            tuple(map(self._factor, self.names, wide)),
+            ("feature_tables",),
+        )
+
+    def _factor(self, name: str, table: Tensor) -> Factor:
+        column = next((column for column in self.columns if column.name == name), None)
+        labels = PLACE_NAMES if column is None else self.columns[column]
+        values = (NO_VALUE, END_OF_SENTENCE, *labels)
+        if UNKNOWN_VALUE not in values:
+            values = (*values, UNKNOWN_VALUE)
+            table = nn.functional.pad(table, (0, 0, 0, 1))
+        return Factor(column, values, table)
 
     def embed(self, embedded: Tensor, source: Source) -> Tensor:
         """The merged vectors, B×S×C.

@@ -3,7 +3,7 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum
@@ -46,3 +46,8 @@ class LinguisticFeatureOptions(ColumnLabelOptions):
         "linguistic features: the probability that a token's feature is left out in training "
         "(default: 0)",
     )
+
+
+OF_FEATURES = tuple(
+    field.name for field in fields(LinguisticFeatureOptions) if field.name != "_name"
+)

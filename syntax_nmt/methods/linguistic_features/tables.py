@@ -88,6 +88,16 @@ def merge_overwrite(embedded: Tensor, vectors: Sequence[Tensor]) -> Tensor:
     return torch.cat([embedded[..., :kept], *vectors], dim=-1)
 
 
+def placed(table: Tensor, start: int, width: int) -> Tensor:
+    """V×C of V×m: components from `start` on, zeros around them.
+
+    Args:
+        table: V×m.
+        width: C.
+    """
+    return nn.functional.pad(table, (start, width - start - table.size(1)))
+
+
 def places_in_words(opens: Tensor, closes: Tensor) -> Tensor:
     """O for a word of one subword; B, I and E for the first, inner and last ones of others, B×S.
 

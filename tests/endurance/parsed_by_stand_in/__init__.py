@@ -3,6 +3,6 @@
 from parsing_stand_in import stand_in
 
 import syntax_nmt  # noqa: F401  registers everything
-from syntax_nmt.task import source_parser
+from syntax_nmt.parsing import configured
 
-source_parser.loaded_analyser = stand_in
+configured.loaded_analyser = stand_in
