@@ -84,8 +84,9 @@ def convert(
     """
     ctranslate2 = check_installed()
     model, stock, args, factors = converted
-    # On the disk of the result: that of temporary files may be small.
-    with tempfile.TemporaryDirectory(dir=folder) as taken_from:
+    # On the disk of the result, as that of temporary files may be small; beside it, as the converter
+    # empties it.
+    with tempfile.TemporaryDirectory(dir=folder.parent) as taken_from:
         save_dictionaries(task, Path(taken_from))
         checkpoint = Path(taken_from, "model.pt")
         with write_binary_atomically(checkpoint) as stream:

@@ -49,7 +49,7 @@ def test_a_system_may_prepare_more(tmp_path):
 def test_a_control_has_data_of_its_own(tmp_path):
     declared = declaration()
     systems = declared["families"]["transformer"]["systems"]
-    for kind in ("borrowed", "chain"):
+    for kind in ("borrowed", "chain", "dummy", "majority"):
         systems[kind] = {**systems["heads"], "label": kind, "control": kind}
     rows = {row.system.name: row.runs for row in runs_of(tmp_path, declared).rows()}
     before = keys(tmp_path, declaration())
@@ -57,6 +57,7 @@ def test_a_control_has_data_of_its_own(tmp_path):
     (family,) = {run.plan["data"] for name in before for run in rows[name]}
     data = {name: [run.plan["data"] for run in runs] for name, runs in rows.items()}
     assert len({family, *data["borrowed"], *data["chain"]}) == 4  # a chain is not drawn
+    assert len({family, *data["dummy"], *data["majority"]}) == 3  # nor are these
     for run in rows["borrowed"]:
         assert [plan["key"] for plan in run.data] == [family, run.plan["data"]]
         assert run.data[1]["control"]["seed"] == run.plan["seed"]

@@ -28,11 +28,11 @@ LAYER = ("--gcn-layers=1", "--gcn-arcs=out", "--gcn-edge-dropout=0.1")
 
 
 def sequences(count, seed):
-    """(source, target, true heads, false heads) of sequences of 3 to 10 symbols."""
+    """(source, target, true heads, false heads) of sequences of 3 to 10 different symbols."""
     generator = random.Random(seed)
     for _ in range(count):
         length = generator.randint(3, 10)
-        target = [generator.randrange(FIRST, FIRST + SYMBOLS) for _ in range(length)]
+        target = generator.sample(range(FIRST, FIRST + SYMBOLS), length)
         order = random.Random(generator.random()).sample(range(length), length)
         place = {t: i for i, t in enumerate(order)}
         true = [place[max(t - 1, 0)] for t in order]

@@ -21,17 +21,8 @@ SMALL = (
     *("--encoder-layers", "1", "--decoder-layers", "1", "--share-decoder-input-output-embed"),
     *("--dropout", "0", "--optimizer", "adam", "--lr", "5e-3", "--clip-norm", "1.0"),
     *("--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
-    *(
-        "--total-num-update",
-        "500",
-        "--max-update",
-        "500",
-        "--max-tokens",
-        "500",
-        "--no-epoch-checkpoints",
-        "--seed",
-        "1",
-    ),
+    *("--total-num-update", "500", "--max-update", "500", "--max-tokens", "500"),
+    *("--no-epoch-checkpoints", "--seed", "1"),
     *("--criterion", "cross_entropy", "--disable-validation"),
 )
 FEATURES = ("--arch", "feature_transformer_tiny", "--load-features", "upos")
