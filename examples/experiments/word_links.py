@@ -26,7 +26,7 @@ def link_words(source: Sentences, target: Sentences, last: int) -> list[Alignmen
 
     Args:
         source: words of the training text, then of the test text.
-        target: their translations, as many sentences.
+        target: the same pairs in the other language.
         last: the number of pairs of the test text.
     """
     forward = _one_direction(source, target, last)

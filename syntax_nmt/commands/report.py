@@ -2,8 +2,10 @@
 
 import argparse
 import sys
+from functools import partial
 
 from syntax_nmt.arguments import natural_int, sentence_numbers
+from syntax_nmt.commands.word_options import add_word_arguments, files_of_words, word_settings
 from syntax_nmt.pictures.report_page.report_data import ReportData, report_data
 from syntax_nmt.reporting.findings import add_digits_argument
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
@@ -26,9 +28,9 @@ EXAMPLE = (
 )
 
 DESCRIPTION = """\
-One HTML page: scores with intervals, comparison with the first system, scores by length, training
-curves, and sentences with their translations and structures. It is one file that loads nothing, for
-any browser, screen width and paper.
+One HTML page: scores with intervals, comparison with the first system, scores by length, words by
+bucket, training curves, and sentences with their translations and structures. It is one file that
+loads nothing, for any browser, screen width and paper.
 """
 _SAMPLES = 8
 
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_named_file_arguments(parser)
     _add_sample_arguments(parser)
     add_length_arguments(parser)
+    add_word_arguments(parser)
     add_sampling_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
@@ -75,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: files that are damaged or do not go together.
     """
     _check_output(args)
-    data = report_data(args)
+    data = report_data(args, partial(word_settings, args))
     # These load matplotlib.
     from syntax_nmt.pictures.report_page.page import page_html
     from syntax_nmt.pictures.report_page.picture import Pictures
@@ -111,4 +114,4 @@ def _check_output(args: argparse.Namespace) -> None:
         for _, *paths in getattr(args, option)
         for path in paths
     ]
-    check_outputs([args.output], [*files_of_test_set(args), *named])
+    check_outputs([args.output], [*files_of_test_set(args), *files_of_words(args), *named])

@@ -1,4 +1,4 @@
-"""The options of `syntax-nmt score` and `compare` for words by bucket."""
+"""The options of `syntax-nmt score`, `compare` and `report` for words by bucket."""
 
 import argparse
 from collections.abc import Sequence

@@ -197,15 +197,9 @@ def test_trains(paper, row, prepared, tmp_path):
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
     heads = paper in ("dependency", "combined")
-<<<<<<< HEAD
-    tasks = [feature.attention_heads(1) for feature in getattr(models[0].encoder, "features", ())
-             if hasattr(feature, "attention_heads")]  # fmt: skip
-    assert any(tasks) == heads
-=======
     features = getattr(models[0].encoder, "features", ())
     supervised = [each.supervised for each in features if isinstance(each, SupervisedHeads)]
     assert supervised == ([1] if heads else [])
->>>>>>> fe
     used = {*models[0].reads_annotation, *models[0].learns_annotation}
     assert {kind for kind in KINDS if kind.is_loaded(task.cfg)} == used
     assert (CHUNKS in used) == (paper in ("bi_scale", "combined"))

@@ -6,12 +6,18 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from syntax_nmt.data.text_columns import NO_FIGURE
-from syntax_nmt.pictures.report_page.picture import Pictures, length_pictures, training_pictures
+from syntax_nmt.pictures.report_page.picture import (
+    Pictures,
+    length_pictures,
+    training_pictures,
+    word_pictures,
+)
 from syntax_nmt.pictures.report_page.report_data import ReportData
 from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
 from syntax_nmt.pictures.report_page.training_log import training_figures
 from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.text_tables import interval_text, is_significant, p_text
+from syntax_nmt.scoring.words.word_tables import comparison_tables, score_tables, word_notes
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _TESTS = {
@@ -45,11 +51,13 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
         interval=interval_text,
     )
     scores, comparison = data.scores, data.comparison
+    tables_of = score_tables if comparison is None else comparison_tables
     trainings = {name: [training_figures(log) for log in logs] for name, logs in data.logs.items()}
     sections = {
         "scores": ("Scores", True),
         "comparison": ("Comparison", comparison),
         "length": ("By length", "by_length" in scores),
+        "words": ("Words", data.words),
         "training": ("Training", trainings),
         "samples": ("Samples", data.samples),
     }
@@ -64,6 +72,9 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
         tests={} if comparison is None else _tests(comparison),
         longer=longer_text(scores["longer"]) if "longer" in scores else None,
         length_pictures=length_pictures(scores, pictures) if "by_length" in scores else [],
+        word_pictures=word_pictures(data.words, pictures),
+        word_tables=tables_of(data.words, width),
+        word_notes=word_notes(data.words),
         trainings=trainings,
         validated=any(log["best"] for logs in trainings.values() for log in logs),
         training_pictures=training_pictures(data.logs, pictures),

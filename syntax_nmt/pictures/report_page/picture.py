@@ -1,6 +1,7 @@
-"""Pictures in the page: SVG with a description; scores by length, and trainings."""
+"""Pictures in the page: SVG with a description; scores by length, words, and trainings."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import count
@@ -9,16 +10,19 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from syntax_nmt.pictures.plots.dot_rows import draw_dots
 from syntax_nmt.pictures.plots.figure_file import svg_text, unshown
 from syntax_nmt.pictures.plots.fonts import advice
 from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, score_point
 from syntax_nmt.pictures.plots.training_curves import TrainingRun, draw_training
+from syntax_nmt.pictures.plots.word_dots import word_dots
 from syntax_nmt.pictures.report_page.training_log import (
     Logs,
     quantities,
     training_curve,
     validation_curve,
 )
+from syntax_nmt.scoring.words.word_tables import measure_text
 
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
@@ -84,6 +88,23 @@ def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]
         figure = draw_curves(groups, curves, "tokens of the source", metric)
         caption = f"{metric} by length of the source, with 95 % intervals"
         found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
+    return found
+
+
+def word_pictures(tables: Sequence[dict[str, Any]], pictures: Pictures) -> list[Picture]:
+    """One picture for each kind of buckets that has one with enough words.
+
+    Args:
+        tables: of `word_figures`.
+        pictures: what makes pictures.
+    """
+    found = []
+    for table in tables:
+        dots = word_dots(table)
+        if dots.groups:
+            caption = f"{measure_text(table)}, with 95 % intervals"
+            figure = draw_dots(dots.groups, dots.systems, dots.about)
+            found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
     return found
 
 

@@ -21,8 +21,8 @@ class WordSettings:
         tokenize: as of BLEU, sacrebleu's name; None = its default, 13a.
         lowercase: words that differ in case are the same.
         reference_conllu: trees of the reference.
-        hypothesis_conllu: by system, trees of the translations of each run; a system that is not
-            there has none.
+        hypothesis_conllu: by system, trees of the translations of each run; of all systems, or of
+            none.
         source_conllu: trees of the source.
         links: links of the words of source and reference.
         links_base: the number of a sentence's first word in `links`, 0 or 1.

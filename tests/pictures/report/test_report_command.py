@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from functools import partial
 
 import pytest
 from page_check import Page
@@ -10,6 +11,7 @@ from translations import figures, refused, write
 
 from syntax_nmt.cli import main
 from syntax_nmt.commands.report import add_arguments
+from syntax_nmt.commands.word_options import word_settings
 from syntax_nmt.pictures.report_page.report_data import report_data
 
 SECTIONS = ("scores", "comparison", "length", "training", "samples")
@@ -39,7 +41,8 @@ def data_of(*options):
     """What the page is made of."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    return report_data(parser.parse_args([*map(str, options)]))
+    args = parser.parse_args([*map(str, options)])
+    return report_data(args, partial(word_settings, args))
 
 
 def report(output, *options):
@@ -120,6 +123,33 @@ def test_figures_are_those_of_score_and_compare(folder, data, page, capsys):
     for metric in [*data.scores["metrics"].values(), *compared["metrics"].values()]:
         assert metric["signature"] in page.text
     assert "sd" in page.text
+
+
+def test_words_by_bucket(folder, tmp_path, capsys):
+    """Tables as `compare` has them, and a picture for each kind; with one system as `score`."""
+    options = [
+        *("--words-by", "frequency", "seen", "--training-text", folder / "ref"),
+        *("--least-words", 20),
+    ]
+    given = systems_of(folder)
+    whole = report(tmp_path / "two.html", *given, *options, "--sentences", "1")
+    assert whole.ids["words"] == 1
+    assert "words" in whole.targets
+    assert whole.without_label == []
+    plain = report(tmp_path / "plain.html", *given, "--sentences", "1")
+    assert whole.tags["svg"] == plain.tags["svg"] + 2
+    assert "Words by bucket" not in plain.text
+    compared = figures(capsys, "compare", *given[: given.index("--source")], *QUICK, *options)
+    for table in compared["words_by"]:
+        for bucket in table["buckets"]:
+            name, words = bucket["bucket"], bucket["words"]
+            scores = " ".join(f"{system['score']:.1f}" for system in bucket["systems"])
+            assert (
+                f"{name} {words} {scores} {bucket['systems'][1]['difference']:+.1f}" in whole.text
+            )
+    one = report(tmp_path / "one.html", folder / "ours.1", "-r", folder / "ref", *options)
+    assert "words by seen: ours.1" in one.text
+    assert "--training-text does nothing" in refused("report", *given, *options[3:5])
 
 
 def test_trainings(data, page):
