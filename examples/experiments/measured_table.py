@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.compared_words import add_words
 from experiments.comparisons import adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
 from syntax_nmt.scoring.translations.evaluated_systems import (
@@ -38,6 +39,7 @@ class FamilyTest:
         self.name = plan["tests"][place]
         data, lengths = folder / "data" / plan["key"], runs.table.evaluation["lengths"]
         self.reference = data / "corpus" / f"{self.name}.{declared['target']}"
+        self.training = data / "corpus" / f"train.{declared['target']}"
         self.source = data / "prepared" / lengths / f"test{place or ''}.{declared['source']}"
 
     def texts(self, row: Row, kind: str = "") -> list[Text]:
@@ -68,6 +70,11 @@ class FamilyTest:
         figures = score_figures(metrics, test_set, found, bins, None)
         scores = {system["name"]: system["scores"] for system in figures["systems"]}
         declared = [pair for pair in self.runs.table.comparisons if pair.family == self.family.name]
+        compared = compare(MetricSet([self.runs.table.primary], settings), test_set, declared)
+        if "words_by" in evaluation:
+            labels = {row.system.name: row.system.label for row in self.rows}
+            kinds, tokenize = evaluation["words_by"], evaluation["tokenize"]
+            add_words(compared["pairs"], test_set, labels, kinds, tokenize, self.training)
         return {
             "test": self.name,
             "family": self.family.name,
@@ -76,7 +83,7 @@ class FamilyTest:
             "keys": {row.system.name: self._keys(row) for row in self.rows},
             "scores": scores,
             "by_length": figures["by_length"]["bins"],
-            **compare(MetricSet([self.runs.table.primary], settings), test_set, declared),
+            **compared,
         }
 
     def _keys(self, row: Row) -> list[str]:

@@ -15,6 +15,7 @@ from syntax_nmt.reporting.findings import LATEX, TSV, Findings, Table, p_value_t
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
+from syntax_nmt.scoring.words.word_tables import comparison_tables
 
 Figures = Mapping[str, Any]
 """Of :func:`experiments.measured_table.measure`, or a part of them."""
@@ -46,6 +47,7 @@ def sheets_of(figures: Figures) -> list[Sheet]:
     names = dict.fromkeys(test["test"] for test in figures["tests"])
     sheets = [_scores(figures, name) for name in names or ("",)]
     sheets += [sheet for name in names for sheet in _comparisons(figures, name)]
+    sheets += [sheet for test in figures["tests"] for sheet in _words(test)]
     sheets += [_by_length(figures, test) for test in figures["tests"]]
     sheets.append(_trainings(figures))
     return sheets + ([_trials(figures)] if figures["trials"] else [])
@@ -105,6 +107,13 @@ def _comparisons(figures: Figures, name: str) -> Iterator[Sheet]:
         if rows:
             head = ["system", "against", "difference", "95 %", "p sentences", "Holm"]
             yield f"Comparisons: {name}{more}", [*head, "p seeds", "Holm", ""], rows
+
+
+def _words(test: Figures) -> Iterator[Sheet]:
+    """Which words gain, where the table asks for it: a sheet for each comparison and kind."""
+    for pair in test["pairs"]:
+        for table in comparison_tables(pair.get("words_by", ()), 1):
+            yield f"{test['test']}: {table.title}", [*table.head], [[*row] for row in table.rows]
 
 
 def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> list[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.compared_words import SAMPLING
 from experiments.programs import run_program, write_json
 from experiments.records import Records
 from experiments.word_links import link_words
@@ -22,10 +23,8 @@ from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomic
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.reporting.findings import MARKDOWN, Findings
 from syntax_nmt.scoring.alignments.alignment import format_alignment
-from syntax_nmt.scoring.translations.comparison import RANDOMISATION, SEEDS, Sampling
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
 from syntax_nmt.scoring.translations.metrics import MetricSettings, words_of_bleu
-from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.words.buckets import DEPREL, DISTANCE, FREQUENCY
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words
@@ -40,7 +39,6 @@ _NAMES = {
 }
 _PAIRS = (("stock", "dependency"), ("dependency-borrowed", "dependency"))
 _KINDS = (DISTANCE, DEPREL, FREQUENCY)
-_SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 "words_by": compare_words(
                     EvaluationSet((systems[against], systems[system]), (reference,), None),
                     settings,
-                    _SAMPLING,
+                    SAMPLING,
                 ),
             }
             for against, system in _PAIRS

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
 from declared import declaration, runs_of, write_record, write_test_set
 from sacrebleu.metrics import BLEU
-from translations import noisy, sentences
+from translations import noisy, sentences, write
 
 from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, verdict
 from experiments.measured_table import measure
@@ -243,3 +243,31 @@ def test_nothing_has_run(tmp_path):
     runs = runs_of(tmp_path, declaration())
     write_table(measure(runs, tmp_path), tmp_path)
     assert (tmp_path / "table.md").read_text(encoding="utf-8").count("not run") == 3
+
+
+def test_words_by_bucket(tmp_path):
+    """Each comparison has the figures of `compare --words-by`, and a table under its labels."""
+    declared = declaration()
+    declared["evaluation"]["words_by"] = ["seen"]
+    runs = runs_of(tmp_path, declared)
+    write_test_set(runs, tmp_path, REFERENCE)
+    (data,) = {plan["key"] for plan in runs.data.values()}
+    training = tmp_path / "data" / data / "corpus" / "train.tgt"
+    write(training, [line.partition("Hund")[0] for line in REFERENCE])
+    for row in runs.rows():
+        for place, lines in enumerate(OUTPUTS.get(row.system.name, [])):
+            write_record(runs, row.runs[place], lines)
+    figures = measure(runs, tmp_path)
+    (pair,) = (pair for test in figures["tests"] for pair in test["pairs"])
+    (table,) = pair["words_by"]
+    seen = table["buckets"][0]
+    words = {
+        word for line in training.read_text(encoding="utf-8").splitlines() for word in line.split()
+    }
+    count = sum(word in words for line in REFERENCE for word in line.split())
+    assert (seen["bucket"], seen["words"]) == ("seen", count)
+    assert [system["name"] for system in seen["systems"]] == ["Transformer", "heads"]
+    assert seen["systems"][1]["difference"] > 0
+    write_table(figures, tmp_path / "results")
+    text = (tmp_path / "results" / "table.md").read_text(encoding="utf-8")
+    assert "**test: F1 of words by seen; p after Holm's adjustment over 1 bucket**" in text

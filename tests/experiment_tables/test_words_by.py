@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.words_by import _PAIRS, _SAMPLING, _TABLE, _TEST, _lines, _systems
+from experiments.compared_words import SAMPLING
+from experiments.words_by import _PAIRS, _TABLE, _TEST, _lines, _systems
 from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, Text
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words
@@ -25,7 +26,7 @@ def test_by_frequency(shared, place):
     (found,) = compare_words(
         EvaluationSet(pair, (reference,), None),
         WordSettings(["frequency"], training_text=training),
-        replace(_SAMPLING, trials=10, resamples=1000),
+        replace(SAMPLING, trials=10, resamples=1000),
     )
     (written,) = (each for each in WRITTEN[place]["words_by"] if each["by"] == "frequency")
     assert len(found["buckets"]) == 9

@@ -110,7 +110,8 @@ def _comparison_table(table: Figures, place: int, width: int) -> Table:
             row.append(found)
         rows.append(row)
     tested = sum(bucket["tested"] for bucket in buckets)
-    adjusted = f"; p after Holm's adjustment over {tested} buckets" if tests else ""
+    count = f"{tested} bucket{'s' * (tested > 1)}"
+    adjusted = f"; p after Holm's adjustment over {count}" if tests else ""
     return Table(head, rows, measure_text(table) + adjusted)
 
 

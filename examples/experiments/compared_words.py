@@ -1,0 +1,40 @@
+"""Words by bucket in a table: which words gain, in each of its comparisons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from syntax_nmt.scoring.translations.comparison import RANDOMISATION, SEEDS, Sampling
+from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
+from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
+from syntax_nmt.scoring.words.settings import WordSettings
+from syntax_nmt.scoring.words.word_figures import compare_words
+
+SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
+
+
+def add_words(
+    pairs: Sequence[dict[str, Any]],
+    test_set: EvaluationSet,
+    labels: Mapping[str, str],
+    kinds: Sequence[str],
+    tokenize: str,
+    training: Path,
+) -> None:
+    """Adds `words_by` to comparisons: what `syntax-nmt compare --words-by` finds.
+
+    Args:
+        pairs: with `system` and `against`.
+        test_set: the translations of all systems.
+        labels: what tables call the systems.
+        kinds: of buckets, by the form of a word.
+        training: the target side of the training text.
+    """
+    settings = WordSettings(kinds, tokenize=tokenize, training_text=str(training))
+    systems = {
+        system.name: replace(system, name=labels[system.name]) for system in test_set.systems
+    }
+    for pair in pairs:
+        both = systems[pair["against"]], systems[pair["system"]]
+        pair["words_by"] = compare_words(replace(test_set, systems=both), settings, SAMPLING)
