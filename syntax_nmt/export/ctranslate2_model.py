@@ -84,8 +84,8 @@ def convert(
     """
     ctranslate2 = check_installed()
     model, stock, args, factors = converted
-    # On the disk of the result, as that of temporary files may be small; beside it, as the converter
-    # empties it.
+    # On the disk of the result, as that of temporary files may be small; beside it, because the
+    # converter empties it.
     with tempfile.TemporaryDirectory(dir=folder.parent) as taken_from:
         save_dictionaries(task, Path(taken_from))
         checkpoint = Path(taken_from, "model.pt")
