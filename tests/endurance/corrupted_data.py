@@ -15,7 +15,7 @@ from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from loaded_tasks import task_of
 from nltk import Tree
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TEXT_KINDS
+from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TEXT_KINDS
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.character_alignment import same_spelling
 from syntax_nmt.data.mismatch import AnnotationFit
@@ -26,6 +26,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.preparation.binarizing import binarize
 
 SPLITS = ("train", "valid", "test")
+FEATURES = ",".join(column.name for column in COLUMNS)
 ENDING_OF = {"src.conllu": HEADS, "src.trees": PHRASES, "tgt.chunks": CHUNKS}
 
 
@@ -54,6 +55,7 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
         "text .bin .idx": text,
         "syntax.json": ["syntax.json"],
         "dict.chunks.txt": ["dict.chunks.txt"],
+        "dict.COLUMN.txt": [column.labels_file for column in COLUMNS],
         "dict.LANG.txt": dictionaries,
     }
     subjects = [
@@ -75,7 +77,9 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
 
 def loaded(space: Workspace, name: str, load: bool = True) -> list:
     """Everything a training would read of the split that a file belongs to."""
-    task = task_of(space.folder, "src", "tgt", **{kind.option: load for kind in TEXT_KINDS})
+    loads = {kind.option: load for kind in TEXT_KINDS}
+    loads["load_features"] = FEATURES if load else None
+    task = task_of(space.folder, "src", "tgt", **loads)
     split = "test" if name.startswith("test") else "valid"
     task.load_dataset(split)
     dataset = task.datasets[split]
@@ -100,7 +104,7 @@ def other_data(prepared, folder: Path) -> Path:
     prefixes = {f"{split}pref": str(folder / "pieces" / split) for split in SPLITS}
     binarize(
         "src", "tgt", folder / "data-bin",
-        words=folder / "words", report=lambda line: None, **prefixes,
+        words=folder / "words", report=lambda line: None, features=FEATURES, **prefixes,
     )  # fmt: skip
     return folder
 
@@ -125,7 +129,7 @@ def _write_backwards(prepared, folder: Path, split: str, lang: str, dictionary) 
     trees = ("(S " + " ".join(f"(W {word})" for word in line) + ")\n" for line in words)
     Path(f"{beside}.trees").write_text("".join(trees))
     blocks = (
-        "".join(f"{i}\t{word}\t_\t_\t_\t_\t{i - 1}\tdep\t_\t_\n" for i, word in enumerate(line, 1))
+        "".join(f"{i}\t{word}\tA\tA\tA\tA\t{i - 1}\tA\t_\t_\n" for i, word in enumerate(line, 1))
         for line in words
     )
     Path(f"{beside}.conllu").write_text("\n".join(blocks) + "\n")

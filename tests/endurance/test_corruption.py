@@ -20,6 +20,7 @@ ATTEMPTS = {
     "text .bin .idx": (1500, 25),
     "syntax.json": (1200, 25),
     "dict.chunks.txt": (500, 10),
+    "dict.COLUMN.txt": (500, 10),
     "dict.LANG.txt": (500, 10),
     "text alone": (800, 15),
     "CoNLL-U": (1000, 20),
