@@ -75,6 +75,20 @@ def test_compare_and_its_tables(files, capsys):
     assert max(map(len, lines)) <= 110
 
 
+@pytest.mark.parametrize(("test", "columns"), [("sign", []), ("bootstrap", ["p", "boot"])])
+def test_only_some_tests(files, capsys, test, columns):
+    """Collins' sign test is not made of words."""
+    main(
+        [
+            *map(str, systems(files)), "--tests", test, "--resamples", "99", "--words-by", "seen",
+            "--training-text", str(files / "train"),
+        ]
+    )  # fmt: skip
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if line.startswith("seen "))
+    assert head.split() == ["seen", "words", "base", "ours", "Δ", *columns]
+
+
 def test_a_bound_stays_a_bound_after_the_adjustment(files, capsys):
     arguments = [
         *systems(files), "--tests", "randomisation", "--trials", 99, "--words-by", "seen",
