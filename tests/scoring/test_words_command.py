@@ -60,6 +60,13 @@ def test_compare_and_its_tables(files, capsys):
         assert ours["randomisation"]["p_holm"] >= ours["randomisation"]["p_value"]
         assert ours["seeds"]["low"] < ours["difference"] < ours["seeds"]["high"]
         assert ours["interval"]["low"] < ours["score"] < ours["interval"]["high"]
+    for table in found["words_by"]:
+        for test in ("bootstrap", "randomisation", "seeds"):
+            items = [b["systems"][1][test] for b in table["buckets"] if b["tested"]]
+            least = 0.0  # Holm's: times the number of tests that are left, never below one before
+            for rank, item in enumerate(sorted(items, key=lambda each: each["p_value"])):
+                least = max(least, min(1, item["p_value"] * (len(items) - rank)))
+                assert item["p_holm"] == pytest.approx(least)
     assert found["systems"][1]["scores"]["BLEU"]["sign_test"]["p_value"] < 0.05
     main([*map(str, arguments)])
     lines = capsys.readouterr().out.splitlines()
