@@ -60,6 +60,13 @@ def test_compare_and_its_tables(files, capsys):
         assert ours["randomisation"]["p_holm"] >= ours["randomisation"]["p_value"]
         assert ours["seeds"]["low"] < ours["difference"] < ours["seeds"]["high"]
         assert ours["interval"]["low"] < ours["score"] < ours["interval"]["high"]
+    for table in found["words_by"]:
+        for test in ("bootstrap", "randomisation", "seeds"):
+            items = [b["systems"][1][test] for b in table["buckets"] if b["tested"]]
+            least = 0.0  # Holm's: times the number of tests that are left, never below one before
+            for rank, item in enumerate(sorted(items, key=lambda each: each["p_value"])):
+                least = max(least, min(1, item["p_value"] * (len(items) - rank)))
+                assert item["p_holm"] == pytest.approx(least)
     assert found["systems"][1]["scores"]["BLEU"]["sign_test"]["p_value"] < 0.05
     main([*map(str, arguments)])
     lines = capsys.readouterr().out.splitlines()
@@ -73,6 +80,20 @@ def test_compare_and_its_tables(files, capsys):
     assert row.endswith(f"{ours['seeds']['low']:+.1f} to {ours['seeds']['high']:+.1f}")
     assert any(line.startswith("upos: a translation's word has the ") for line in lines)
     assert max(map(len, lines)) <= 110
+
+
+@pytest.mark.parametrize(("test", "columns"), [("sign", []), ("bootstrap", ["p", "boot"])])
+def test_only_some_tests(files, capsys, test, columns):
+    """Collins' sign test is not made of words."""
+    main(
+        [
+            *map(str, systems(files)), "--tests", test, "--resamples", "99", "--words-by", "seen",
+            "--training-text", str(files / "train"),
+        ]
+    )  # fmt: skip
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if line.startswith("seen "))
+    assert head.split() == ["seen", "words", "base", "ours", "Δ", *columns]
 
 
 def test_a_bound_stays_a_bound_after_the_adjustment(files, capsys):
