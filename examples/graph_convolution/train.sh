@@ -4,9 +4,9 @@
 #   bash examples/graph_convolution/train.sh DATABIN SAVEDIR [OPTION of fairseq-train …]
 #
 # Later options override the ones below. Rows of the paper's tables and controls (see README.md):
-#   BiRNN          --gcn-layers 0 --gcn-edge-dropout 0 (without the two --load- options)
+#   BiRNN          --gcn-layers 0 --gcn-edge-dropout 0
 #   one layer      --gcn-layers 1
-#   loops alone    --gcn-arcs none (without the two --load- options)
+#   loops alone    --gcn-arcs none
 set -euo pipefail
 data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
 save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}

@@ -22,7 +22,7 @@ from syntax_nmt.checkpoints.task_checkpoints import (
     check_weights,
     interpolated_option,
 )
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, is_a_program_of_fairseq
 from syntax_nmt.models.options import METHOD_SWITCHES
 from syntax_nmt.task.checkpoint_folder import check_room, lock_checkpoints
 
@@ -52,7 +52,6 @@ class Resuming:
         self._updates_before = 0  # made before the checkpoint that fairseq resumes from
         self._resumed: tuple[str, Mapping[str, Any]] | None = None  # a checkpoint, and its options
         self._begin: str | None = None
-        self._has_folder = False
         self._criterion: str | None = None  # that the updates were made with
 
     def begin(self, vocabularies: tuple[Dictionary, Dictionary]) -> None:
@@ -65,6 +64,9 @@ class Resuming:
             UserError: it is missing, damaged, of other data or of the other direction.
         """
         forget_training_before()
+        folder = self._written_folder()
+        if folder is not None and is_a_program_of_fairseq():  # not a model that is only built
+            lock_checkpoints(folder)
         self._begin = self.checkpoint()
         if self._begin is None:
             return
@@ -107,17 +109,15 @@ class Resuming:
             refuse_other_method(path, saved.get("model"), options, METHOD_SWITCHES)
         self._warn_of_changed_options("model", model, options)
 
-    def claim_folder(self, model: nn.Module) -> None:
-        """Locks the folder of the checkpoints, once.
+    def check_folder(self, model: nn.Module) -> None:
+        """Looks whether the folder of the checkpoints has room for one.
 
         Raises:
-            UserError: another training writes there, or the disk has no room for a checkpoint.
+            UserError: it has not.
         """
         folder = self._written_folder()
-        if folder is not None and not self._has_folder:
-            lock_checkpoints(folder)
+        if folder is not None and Path(folder).is_dir():
             check_room(folder, model)
-        self._has_folder = True
 
     def check_criterion(self, criterion: Any, options: Any) -> None:
         """Compares a criterion with that of the checkpoint, and logs other options.

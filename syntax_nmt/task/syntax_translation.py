@@ -344,7 +344,7 @@ class SyntaxTranslationTask(TranslationTask):
             logger.info(f"nothing to do: {end}; a new training needs a --save-dir of its own")
             raise SystemExit(0)
         with exits_in_fairseq_programs():
-            self.resuming.claim_folder(model)
+            self.resuming.check_folder(model)
         super().begin_epoch(epoch, model)
 
     def state_dict(self) -> dict[str, Any]:

@@ -67,7 +67,9 @@ BACKENDS = {"legacy_ddp": Trainer, "pytorch_ddp": TorchWrapped}
 
 def configuration(data, method):
     """The options of `fairseq-train` on one process."""
-    (_, *arguments) = fairseq("train", data, *METHODS[method].training, *TRAINING)
+    (_, *arguments) = fairseq(
+        "train", data, *METHODS[method].training, *METHODS[method].silent, *TRAINING
+    )
     args = options.parse_args_and_arch(options.get_training_parser(), list(map(str, arguments)))
     return convert_namespace_to_omegaconf(args)
 
@@ -200,7 +202,12 @@ def test_the_command_line(prepared, tmp_path, method):
     """torchrun with two CPU workers, an odd number of batches in each of two epochs."""
     train = (
         *fairseq(
-            "train", prepared.data, *METHODS[method].training, *TRAINING, "--disable-validation"
+            "train",
+            prepared.data,
+            *METHODS[method].training,
+            *METHODS[method].silent,
+            *TRAINING,
+            "--disable-validation",
         ),
         *("--max-source-positions", LENGTH, "--max-target-positions", LENGTH, "--batch-size", "8"),
         *("--required-batch-size-multiple", "1", "--max-update", "6"),

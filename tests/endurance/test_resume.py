@@ -9,7 +9,7 @@ import torch
 from commands import fairseq, started
 from disks import small_disk
 from forked_programs import finished, killed, refused, text_from
-from methods import COMMON, METHODS, PLAIN
+from methods import COMMON, METHODS, PLAIN, SHARED
 
 from syntax_nmt.data.folder_lock import folder_lock
 
@@ -277,7 +277,9 @@ def test_begun_with_a_stock_transformer(prepared, tmp_path):
     tiny = ("embed-dim=64", "ffn-embed-dim=256", "layers=2", "attention-heads=4")
     sizes = [f"--{side}-{size}" for side in ("encoder", "decoder") for size in tiny]
     sizes += ["--encoder-normalize-before", "--decoder-normalize-before"]
-    stock = fairseq("train", prepared.data, *COMMON, *SHORT, "--arch", "transformer", *PLAIN)
+    stock = fairseq(
+        "train", prepared.data, *COMMON, *SHORT, "--arch", "transformer", SHARED, *PLAIN
+    )
     finished((*stock, *sizes, "--max-update", "2", "--save-dir", tmp_path / "a"), tmp_path / "log")
     tuned = tmp_path / "b"
     still = ("--lr", "0", "--log-interval", "1", "--max-update", "3")

@@ -200,7 +200,7 @@ def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     arguments += ["--trainpref", f"{raw}/train", "--destdir", str(folder), "--separate"]
     arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
     main(arguments)
-    assert "--phrase-segmentation parsed --load-phrases" in capfd.readouterr().out
+    assert "--load-phrases --phrase-segmentation parsed" in capfd.readouterr().out
     assert (folder / "words" / "train.src.conllu").read_bytes() == treebank.read_bytes()
     for kind in ("src.heads", "src.phrases", "tgt.chunks"):
         assert (folder / "data-bin" / f"train.src-tgt.{kind}.bin").is_file()
