@@ -158,13 +158,13 @@ def test_add_a_method(package, prepared):
         package, "-m", "fairseq_cli.train", prepared.data, "--user-dir", package / "syntax_nmt",
         "--task", "syntax_translation", "--arch", "tree_depth_transformer_tiny", "--cpu",
         "--load-dependencies", "--optimizer", "adam", "--max-tokens", "2000", "--max-update", "2",
-        "--save-dir", package / "checkpoints", "--log-format", "json",
+        "--save-dir", package / "trained", "--log-format", "json",
     )  # fmt: skip
     assert '"valid_loss"' in printed
     generated = run(
         package, "-m", "fairseq_cli.generate", prepared.data, "--user-dir", package / "syntax_nmt",
         "--task", "syntax_translation", "--load-dependencies", "--cpu", "--max-len-b", "5",
-        "--path", package / "checkpoints" / "checkpoint_last.pt",
+        "--path", package / "trained" / "checkpoint_last.pt",
     )  # fmt: skip
     assert generated.count("\nH-") == 20
     run(package, "-m", "ruff", "check", "--quiet", "--fix", *{name for _, name, _, _ in steps})
