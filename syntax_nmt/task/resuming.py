@@ -9,7 +9,6 @@ from fairseq import checkpoint_utils
 from fairseq.data import Dictionary
 from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
-from torch import nn
 
 from syntax_nmt.checkpoints.resumed import (
     finish_interrupted_copy,
@@ -102,22 +101,15 @@ class Resuming:
             options: of the model, after it was built.
 
         Raises:
-            UserError: it is of another method.
-        """
-        if self._resumed is not None:
-            path, saved = self._resumed
-            refuse_other_method(path, saved.get("model"), options, METHOD_SWITCHES)
-        self._warn_of_changed_options("model", model, options)
-
-    def check_folder(self, model: nn.Module) -> None:
-        """Looks whether the folder of the checkpoints has room for one.
-
-        Raises:
-            UserError: it has not.
+            UserError: it is of another method, or the disk has no room for it.
         """
         folder = self._written_folder()
         if folder is not None and Path(folder).is_dir():
             check_room(folder, model)
+        if self._resumed is not None:
+            path, saved = self._resumed
+            refuse_other_method(path, saved.get("model"), options, METHOD_SWITCHES)
+        self._warn_of_changed_options("model", model, options)
 
     def check_criterion(self, criterion: Any, options: Any) -> None:
         """Compares a criterion with that of the checkpoint, and logs other options.

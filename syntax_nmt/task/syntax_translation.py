@@ -343,8 +343,6 @@ class SyntaxTranslationTask(TranslationTask):
         if end is not None:
             logger.info(f"nothing to do: {end}; a new training needs a --save-dir of its own")
             raise SystemExit(0)
-        with exits_in_fairseq_programs():
-            self.resuming.check_folder(model)
         super().begin_epoch(epoch, model)
 
     def state_dict(self) -> dict[str, Any]:
