@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from syntax_nmt import FOLDER
-from syntax_nmt.arguments import add_flags, flag, positive_int
+from syntax_nmt.arguments import add_flags, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
     add_feature_options,
     add_mismatch_options,
@@ -19,15 +19,15 @@ from syntax_nmt.commands.annotating import (
     unused_models,
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.data_bin_names import language_name
+from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation_files import find_annotation_file, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
@@ -83,7 +83,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
-    add_language = partial(parser.add_argument, required=True, type=language_name)
+    add_language = partial(parser.add_argument, required=True, type=argument(plain_name))
     add_language("--source-lang", help="the raw source files' suffix")
     add_language("--target-lang", help="the raw target files' suffix")
     parser.add_argument(

@@ -25,7 +25,7 @@ from syntax_nmt.inference.extraction.model_distances import EncoderDistances
 from syntax_nmt.inference.forced_decoding import MAX_TOKENS, ForcedDecoder
 from syntax_nmt.inference.search_options import check_search
 from syntax_nmt.inference.segmentation import Segment
-from syntax_nmt.inference.source_text import AUTO, SourceText, token_ids
+from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.scoring.alignments.alignment import Alignment, format_alignment
 from syntax_nmt.scoring.chunks.chunk_report import bracketed
@@ -282,7 +282,7 @@ class LoadedModel:
         dictionary = self.hub.task.source_dictionary
         lines = [" ".join(self._segment(sentence)) for sentence in sentences]
         tokens = [token_ids(line.split(), dictionary) for line in lines]
-        text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme or AUTO)
+        text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme)
         if kind == CONSTITUENTS:
             distances = EncoderDistances(self.model, text, 0, self._parser)
             bracketed = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)

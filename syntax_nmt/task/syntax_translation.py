@@ -3,7 +3,6 @@
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
-import argparse
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,6 +22,7 @@ from fairseq.tasks.translation import TranslationTask
 from omegaconf import open_dict
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import Parser
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -100,7 +100,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._trained_options: Any = None  # of the model of a training, if there is one
 
     @classmethod
-    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+    def add_args(cls, parser: Parser) -> None:
         """Adds the options of the task, and checks of some other options.
 
         Args:
