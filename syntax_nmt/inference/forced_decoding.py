@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
+from syntax_nmt.inference.parsed_sources import check_parser, parsed_inputs, source_parser
 from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.inference.source_text import length_batches, token_ids
 from syntax_nmt.scoring.parallel_text import TokenPair
@@ -55,7 +55,7 @@ class ForcedDecoder:
     def __init__(
         self, model: BaseFairseqModel, task: FairseqTask, parser: SourceParser | None = None
     ) -> None:
-        self.annotation = ParsedSources(model, parser)
+        self.inputs = parsed_inputs(model, parser)
         model.eval()  # gives None for a model that fairseq has prepared for a search
         self.model: Any = model
         self.task: Any = task
@@ -107,10 +107,8 @@ class ForcedDecoder:
         # The longest source is first, as fairseq's recurrent encoders require.
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
-        inputs = sample["net_input"]
-        inputs.update(
-            self.annotation.of(inputs["src_tokens"], [pairs[row].source for row in order])
-        )
+        pieces = [list(pairs[row].source) for row in order]
+        sample = self.inputs.for_inference([self.model], sample, lambda _: pieces, scores=False)
         return ForcedBatch(
             indices=[indices[row] for row in order],
             sources=[lengths[0][row] for row in order],
@@ -132,7 +130,7 @@ def load_forced_decoder(files: ModelFiles, parser_option: str = "--parser-config
     device = choose_device(files.device)
     with quiet_fairseq():
         model, task, _ = load_model(files.path, files.data, device)
-        parser = source_parser(model, task.source_dictionary, files.parser_config)
+        parser = source_parser(model, task, files.parser_config)
     with errors_of(files.path):
         check_parser(model, parser, parser_option)
         return ForcedDecoder(model, task, parser)

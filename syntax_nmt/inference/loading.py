@@ -4,7 +4,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from fairseq import tasks
 from fairseq.data import encoders
 from fairseq.hub_utils import GeneratorHubInterface
 from fairseq.models import BaseFairseqModel
@@ -14,12 +13,12 @@ from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.model import LoadedModel
+from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.segmentation import Segment, segmenters
 from syntax_nmt.inference.settings import Segmentation
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.task.annotation_inputs import parsed_kinds
-from syntax_nmt.task.source_parser import SourceParser
 
 
 def load(
@@ -52,13 +51,9 @@ def load(
     with quiet_fairseq():
         model, task, cfg = load_model(path, data_bin, choose_device(device))
         sides = segmenters(text, folder, task)
-        parser: SourceParser | None = None
         if parsed_kinds([model]):
-            with open_dict(cfg):
-                cfg.task.parser_config = str(parser_config or _parser_of(folder, model))
-            task = tasks.setup_task(cfg.task, from_checkpoint=True)
-            parser = task.parser
-            parser.find(parsed_kinds([model]))
+            file = Path(parser_config) if parser_config else _parser_of(folder, model)
+            task.use_parser(source_parser(model, task, file))
         elif parser_config is not None:
             raise UserError(
                 f"--parser-config {parser_config}: the model reads nothing that is parsed: leave "
@@ -69,7 +64,7 @@ def load(
         hub = GeneratorHubInterface(cfg, task, [model])
     hub.tokenizer, hub.bpe = sides[0].tokenizer, _Subwords(*sides)
     hub.to(next(model.parameters()).device)
-    return LoadedModel(hub, *sides, parser)
+    return LoadedModel(hub, *sides)
 
 
 def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:

@@ -110,7 +110,6 @@ class LoadedModel:
         hub: fairseq's interface to the model, its task and options.
         segment: segments source text into pieces.
         segment_target: segments target text into pieces.
-        parser: for a model that reads dependencies or phrases of the source.
     """
 
     def __init__(
@@ -118,12 +117,12 @@ class LoadedModel:
         hub: GeneratorHubInterface,
         segment: Segment,
         segment_target: Segment,
-        parser: SourceParser | None = None,
     ) -> None:
         self.hub = hub
         self._segment = segment
         self._segment_target = segment_target
-        self._parser = parser
+        # For a model that reads parses of the source.
+        self._parser: SourceParser | None = getattr(hub.task, "parser", None)
 
     @property
     def model(self) -> Any:
@@ -274,13 +273,13 @@ class LoadedModel:
             ]
 
     def _pieces(self, sentence: str) -> str:
-        return self.hub.apply_bpe(self.hub.tokenize(sentence))
+        return " ".join(self._segment(sentence))
 
     def _trees(
         self, kind: str, as_text: bool, sentences: Sequence[str]
     ) -> Sequence[DependencyTree | ConstituentTree | str | None]:
         dictionary = self.hub.task.source_dictionary
-        lines = [" ".join(self._segment(sentence)) for sentence in sentences]
+        lines = list(map(self._pieces, sentences))
         tokens = [token_ids(line.split(), dictionary) for line in lines]
         text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme)
         if kind == CONSTITUENTS:

@@ -126,7 +126,7 @@ def corpus_of_model(
     """
     with quiet_fairseq():
         model, task, _ = load_model(files.path, files.data, choose_device(files.device))
-        parser = source_parser(model, task.source_dictionary, files.parser_config)
+        parser = source_parser(model, task, files.parser_config)
         distances: ModelAnswers
         if side == SOURCE:
             text = read_side(task, wanted, SOURCE)

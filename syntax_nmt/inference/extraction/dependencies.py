@@ -88,7 +88,7 @@ def corpus_of_model(
     with quiet_fairseq():
         model, task, _ = load_model(files.path, files.data, choose_device(files.device))
         text = read_side(task, wanted, SOURCE)
-        parser = source_parser(model, task.source_dictionary, files.parser_config)
+        parser = source_parser(model, task, files.parser_config)
         head = ParentHead(model, text, parser)
     unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
