@@ -13,7 +13,7 @@ from typing import Any
 
 from syntax_nmt.data.linearised import TRANSLATE, escape, is_symbol, unescape
 from syntax_nmt.data.prepared_text import RECORD
-from syntax_nmt.data.subwords import OPENER
+from syntax_nmt.data.subwords import OPENER, SENTENCEPIECE, detect_scheme
 from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError
 
@@ -63,6 +63,24 @@ def cut_between_symbols(
         for known, run in line:
             found += [OPENER + symbol for symbol in run] if known else next(pieces)
         yield found
+
+
+def join_between_symbols(lines: Sequence[str]) -> list[str]:
+    """Linearised lines of the pieces that a model wrote; others, in words, stay as they are."""
+    if detect_scheme(lines) != SENTENCEPIECE:
+        return list(lines)
+    joined = []
+    for line in lines:
+        tokens: list[str] = []
+        for known, run in groupby(line.split(), is_symbol_piece):
+            pieces = list(run)
+            tokens += [piece[1:] for piece in pieces] if known else _joined(pieces)
+        joined.append(" ".join(tokens))
+    return joined
+
+
+def _joined(pieces: Sequence[str]) -> Iterator[str]:
+    return filter(None, "".join(pieces).split(OPENER))
 
 
 def without_symbols(line: str) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
-from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
+from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle, word_depths
 
 _MOVED = re.compile(r"(.*)@([+-][0-9]{1,9})")
 
@@ -37,7 +37,8 @@ def dependencies_of_brackets(tree: ConstituentTree) -> DependencyTree:
     """The inverse of :func:`bracketed_by_relation`: words, heads and relations.
 
     Raises:
-        ValueError: a bracket has not exactly one word of its own.
+        ValueError: a bracket has not exactly one word of its own, or a label names a head that
+            makes no tree.
     """
     around: list[int] = []  # the places of the brackets around a node
     above: dict[int, int] = {}  # the bracket around a bracket; the root's is its own
@@ -60,6 +61,10 @@ def dependencies_of_brackets(tree: ConstituentTree) -> DependencyTree:
         moved = _MOVED.fullmatch(label)
         heads[word] = word_of.get(parent, word) if moved is None else word + int(moved[2])
         relations[word] = label if moved is None else moved[1]
+    roots = [head == word for word, head in enumerate(heads)]
+    outside = not all(0 <= head < len(tree) for head in heads)
+    if outside or sum(roots) != 1 or find_cycle([-1 if x else y for x, y in zip(roots, heads)]):
+        raise ValueError("the heads that its labels name make no tree")
     unknown = ("_",) * len(tree)
     return DependencyTree(tree.words, tuple(heads), tuple(relations), unknown, line=tree.line)
 
