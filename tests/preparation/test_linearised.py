@@ -36,6 +36,8 @@ def raw(tmp_path_factory) -> Path:
     with (folder / "train.src.trees").open("a") as out:
         out.write("(S (NP (X -LRB-) (X -LRB-NP)) (X -LRB-) (X \\) (X <TR>) (X <PA>) "
                   "(X -RRB-S) (X -LRB-) (X -RRB-))\n")  # fmt: skip
+    with (folder / "train.tgt.chunks").open("a") as out:
+        out.write(" ".join(["B-NP"] * len(ODD.split())) + "\n")
     with (folder / "train.src.conllu").open("a") as out:
         rows = [f"{n}\t{word}" + "\t_" * 4 + f"\t{n - 1}\tdep\t_\t_\n"
                 for n, word in enumerate(ODD.split(), start=1)]  # fmt: skip
