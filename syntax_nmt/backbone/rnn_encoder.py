@@ -1,18 +1,21 @@
 """The encoder of the RNN family, and RNNsearch's network in it: one GRU in each direction."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import EncoderFeature, Source
+from syntax_nmt.backbone.feature import Source
 from syntax_nmt.backbone.featured_half import FeaturedHalf
 from syntax_nmt.backbone.gru import BOTH, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows, rearranged_rows
 from syntax_nmt.errors import exits_in_fairseq_programs
+
+if TYPE_CHECKING:
+    from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
 
 NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
 
@@ -24,6 +27,8 @@ STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
 
 class EncoderNetwork(nn.Module):
     """Turns embeddings, B×S×E, and padding, B×S with True = pad, into annotations, B×S×M.
+
+    It gets what else it reads from the feature that builds it.
 
     Attributes:
         output_dim: M.
@@ -41,7 +46,7 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         features: from what acts lowest to what stands on top.
     """
 
-    features: Sequence[EncoderFeature]
+    features: Sequence["RNNEncoderFeature"]
 
     def __init__(
         self,
@@ -50,7 +55,7 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         network: EncoderNetwork,
         dropout_in: float = 0.0,
         dropout_out: float = 0.0,
-        features: Sequence[EncoderFeature] = (),
+        features: Sequence["RNNEncoderFeature"] = (),
     ) -> None:
         super().__init__(dictionary)
         self.embed_tokens = embed_tokens
@@ -89,7 +94,10 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
             x = self.dropout_in(x)
             for feature in self.features:
                 x = feature.below(x, source)
-            annotations = self.network(x, padding)
+            inputs: dict[str, Tensor] = {}
+            for feature in self.features:
+                inputs.update(feature.network_inputs(source))
+            annotations = self.network(x, padding, **inputs)
             for feature in self.features:
                 annotations = feature.above(annotations, source)
         annotations = self.dropout_out(annotations)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from fairseq.data import Dictionary
-from torch import nn
+from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import EncoderFeature, Feature
+from syntax_nmt.backbone.feature import EncoderFeature, Feature, Source
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.backbone.rnn_encoder import EncoderNetwork
@@ -21,6 +21,10 @@ class RNNEncoderFeature(EncoderFeature):
     def network(self) -> Optional[EncoderNetwork]:
         """The network in place of a bidirectional GRU; None = the method has none."""
         return None
+
+    def network_inputs(self, source: Source) -> Mapping[str, Tensor]:
+        """What its :meth:`network` reads beside embeddings and padding, by argument."""
+        return {}
 
 
 class RNNDecoderFeature(Feature):

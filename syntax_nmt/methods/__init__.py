@@ -17,6 +17,7 @@ from syntax_nmt.methods import (
     phrases,
     position_bias,
     relation_network,
+    tree_orders,
 )
 from syntax_nmt.methods.method import Method, Part
 
@@ -30,6 +31,7 @@ METHODS: tuple[Method, ...] = (
     phrases.METHOD,
     dependency_heads.METHOD,
     relation_network.METHOD,
+    tree_orders.METHOD,
     graph_convolution.METHOD,
 )
 
