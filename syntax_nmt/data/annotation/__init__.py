@@ -11,10 +11,13 @@ from syntax_nmt.data.annotation.columns import COLUMNS
 from syntax_nmt.data.annotation.heads import HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation.phrases import PHRASES
+from syntax_nmt.data.annotation.trees import TREES
 
 # Those with text files of their own.
 TEXT_KINDS: tuple[AnnotationKind, ...] = (HEADS, PHRASES, CHUNKS)
-KINDS: tuple[AnnotationKind, ...] = (*TEXT_KINDS, *COLUMNS)
+# Those that the text files of others hold, too, and an option of their own loads.
+DERIVED_KINDS: tuple[AnnotationKind, ...] = (TREES,)
+KINDS: tuple[AnnotationKind, ...] = (*TEXT_KINDS, *DERIVED_KINDS, *COLUMNS)
 
 # Kinds that a parser can also supply during translation.
 PARSED_KINDS: tuple[AnnotationKind, ...] = tuple(
