@@ -1,6 +1,7 @@
 """The encoder of the RNN family, and RNNsearch's network in it: one GRU in each direction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairseq.data import Dictionary
@@ -23,6 +24,23 @@ BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
 ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 
 STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
+SUMMARY = "encoder_summary"
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What decoders read of a batch of source sentences.
+
+    Attributes:
+        states: B×N×M; the first S are those of the tokens.
+        padding: B×N, True = nothing to attend to.
+        more: further tensors, B×…, by their names among the encoder's outputs. Under `SUMMARY`,
+            B×M, from which RNN decoders start in place of the mean of the states.
+    """
+
+    states: Tensor
+    padding: Tensor
+    more: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 class EncoderNetwork(nn.Module):
@@ -64,6 +82,8 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
         self.output_dim = network.output_dim
         self.register_features(features)
+        for feature in features:
+            self.output_dim = feature.output_width(self.output_dim)
 
     def forward(
         self,
@@ -83,7 +103,8 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
 
         Returns:
             `encoder_out`: the annotations S×B×M, in the columns of `src_tokens`;
-            `encoder_padding_mask`: B×S, True = pad.
+            `encoder_padding_mask`: B×S, True = pad. Features may add annotations beyond S, and
+            further entries.
         """
         padding = src_tokens.eq(self.dictionary.pad())
         source = Source(src_tokens, padding, annotation)
@@ -100,8 +121,12 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
             annotations = self.network(x, padding, **inputs)
             for feature in self.features:
                 annotations = feature.above(annotations, source)
-        annotations = self.dropout_out(annotations)
-        return {STATES: [annotations.transpose(0, 1)], PADDING: [padding]}
+            read = Annotations(annotations, padding)
+            for feature in self.features:
+                read = feature.annotations(read, source)
+        states = self.dropout_out(read.states)
+        further = {name: [tensor] for name, tensor in read.more.items()}
+        return {STATES: [states.transpose(0, 1)], PADDING: [read.padding], **further}
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor

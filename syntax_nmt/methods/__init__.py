@@ -17,6 +17,7 @@ from syntax_nmt.methods import (
     phrases,
     position_bias,
     relation_network,
+    tree_encoder,
     tree_orders,
 )
 from syntax_nmt.methods.method import Method, Part
@@ -33,6 +34,7 @@ METHODS: tuple[Method, ...] = (
     relation_network.METHOD,
     tree_orders.METHOD,
     graph_convolution.METHOD,
+    tree_encoder.METHOD,
 )
 
 
