@@ -1,7 +1,5 @@
 """Encoders and decoders of either family in one model, with all methods."""
 
-import argparse
-from argparse import Namespace
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -11,17 +9,17 @@ from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.arguments import DECODER, ENCODER, Namespace, Parser
 from syntax_nmt.backbone.feature import TransformerHalf
 from syntax_nmt.backbone.initialization import UNIFORM, initialize
 from syntax_nmt.backbone.rnn_encoder import PADDING, STATES, RNNEncoder
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import features_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
+from syntax_nmt.models.checked_hub import CheckedHub
 from syntax_nmt.models.family_options import HALVES, check_families
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxHybridOptions
-from syntax_nmt.models.pretrained_weights import CheckedHub
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,
@@ -65,7 +63,7 @@ class SyntaxHybrid(CheckedHub, BaseFairseqModel):
     feature_options = SyntaxHybridOptions
 
     @staticmethod
-    def add_args(parser: argparse.ArgumentParser) -> None:
+    def add_args(parser: Parser) -> None:
         """Adds the options of both families."""
         TransformerModel.add_args(parser)
         gen_parser_from_dataclass(parser, SyntaxHybridOptions(), delete_default=True)

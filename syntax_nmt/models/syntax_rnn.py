@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -10,12 +9,12 @@ from fairseq.models import FairseqEncoderDecoderModel, register_model
 from fairseq.tasks import FairseqTask
 from torch import nn
 
+from syntax_nmt.arguments import Parser
 from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import TRANSFORMER, refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxRNNOptions
-from syntax_nmt.models.pretrained_weights import load_embeddings
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,
@@ -23,6 +22,7 @@ from syntax_nmt.models.rnn_parts import (
     rnn_options,
 )
 from syntax_nmt.models.syntax_model import SyntaxModel
+from syntax_nmt.models.word_vectors import load_embeddings
 
 
 @register_model("syntax_rnn")
@@ -39,7 +39,7 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
     feature_options = SyntaxRNNOptions
 
     @staticmethod
-    def add_args(parser: argparse.ArgumentParser) -> None:
+    def add_args(parser: Parser) -> None:
         """Adds the options of the family."""
         gen_parser_from_dataclass(parser, SyntaxRNNOptions(), delete_default=True)
         refuse_while_parsing(parser, TRANSFORMER)

@@ -3,14 +3,14 @@
 They are binary trees of syntactic distances: split at the largest gap, then each part again.
 """
 
-import argparse
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET
 from syntax_nmt.data.constituents import (
     UNNAMED_CONSTITUENT,
     UNNAMED_WORD,
@@ -20,17 +20,17 @@ from syntax_nmt.data.constituents import (
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.data.subwords import NO_SUBWORDS
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import SOURCE, TARGET
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.inference.parsed_sources import source_parser
+from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
 from syntax_nmt.scoring.constituents.bracketing import Span
 from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedCorpus,
     BracketedSentence,
-    gold_brackets,
+    GoldFile,
 )
 
 
@@ -106,38 +106,51 @@ def word_gaps(distances: np.ndarray, sentence: SourceSentence) -> list[float]:
     return distances[first][1:].tolist()
 
 
-def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
+def corpus_of_model(
+    files: ModelFiles,
+    wanted: CorpusText,
+    limits: BatchLimits,
+    side: str = SOURCE,
+    layer: int = 0,
+    gold: GoldFile | None = None,
+) -> BracketedCorpus:
     """The trees that a trained model induces; its text is first checked against the gold trees.
+
+    Args:
+        side: trees of the source, or of translations by forced decoding.
+        layer: of the distances, counted from 0, the lowest.
+        gold: the gold trees; None = there are none.
 
     Raises:
         UserError: the model has no syntactic distances, or files do not belong together.
     """
     with quiet_fairseq():
-        model, task, _ = load_model(args.path, args.databin, choose_device(args.device))
-        text, distances = _text_and_distances(args, model, task)
+        model, task, _ = load_model(files.path, files.data, choose_device(files.device))
+        parser = source_parser(model, task, files.parser_config)
+        distances: ModelAnswers
+        if side == SOURCE:
+            text = read_side(task, wanted, SOURCE)
+            distances = EncoderDistances(model, text, layer, parser)
+        else:
+            sources, text = _read_both(task, wanted)
+            distances = DecoderDistances(model, task, sources, text, layer, parser)
     lines = ((sentence.words, sentence.name) for sentence in text)
-    gold = gold_brackets(args, lines, len(text), text.name, text.unknown)
-    settled = [None] * len(text) if gold is None else gold.sentences
-    known = None if gold is None else gold.words
-    sizes = args.max_tokens, args.batch_size
-    trees = partial(structures_of, distances, text, bracketed, *sizes, known)
-    return BracketedCorpus(len(text), trees, gold, unknown_tokens=text.unsure(settled))
+    brackets, known = None, None
+    settled: Sequence[object | None] = [None] * len(text)
+    if gold is not None:
+        brackets = gold.read(lines, len(text), text.name, text.unknown)
+        settled, known = brackets.sentences, brackets.words
+    trees = partial(structures_of, distances, text, bracketed, *limits, known)
+    return BracketedCorpus(len(text), trees, brackets, unknown_tokens=text.unsure(settled))
 
 
-def _text_and_distances(
-    args: argparse.Namespace, model: BaseFairseqModel, task: FairseqTask
-) -> tuple[SourceText, ModelAnswers]:
-    """The side whose trees are requested."""
-    layer = args.layer or 0
-    parser = source_parser(model, task.source_dictionary, args.parser_config)
-    if args.side != TARGET:
-        source = read_side(args, task, SOURCE, args.segmented, args.subwords)
-        return source, EncoderDistances(model, source, layer, parser)
-    source = read_side(args, task, SOURCE, None, NO_SUBWORDS)
-    target = read_side(args, task, TARGET, args.segmented, args.subwords)
+def _read_both(task: FairseqTask, wanted: CorpusText) -> tuple[SourceText, SourceText]:
+    """Source and target; of the source only pieces are read."""
+    source = read_side(task, replace(wanted, segmented=None, scheme=NO_SUBWORDS), SOURCE)
+    target = read_side(task, wanted, TARGET)
     if len(source) != len(target):
         raise UserError(
             f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
             f"--translations a file that is parallel to --input"
         )
-    return target, DecoderDistances(model, task, source, target, layer, parser)
+    return source, target

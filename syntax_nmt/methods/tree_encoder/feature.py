@@ -111,7 +111,7 @@ class TreeStates(RNNEncoderFeature):
             UserError: annotation is missing.
         """
         states, padding = annotations.states, annotations.padding
-        trees = TREES.of(source.annotation)
+        trees = TREES.tensor_in(source.annotation)
         flag = TREES.keys[1]
         sizes: Any = source.annotation.get(flag)
         if sizes is None:  # waits for a GPU

@@ -61,7 +61,10 @@ class TreeOrders(RNNEncoderFeature):
         Raises:
             UserError: annotation is missing.
         """
-        return {"heads": HEADS.of(source.annotation), "first": self.spans(source.tokens).first}
+        return {
+            "heads": HEADS.tensor_in(source.annotation),
+            "first": self.spans(source.tokens).first,
+        }
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """What finds words in pieces."""
