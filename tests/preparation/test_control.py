@@ -153,7 +153,7 @@ def test_training_texts_that_are_refused(tmp_path, kind, training, message):
         ("right", "(X (A a) (X (B b) (X (C c) (D d))))"),
     ],
 )
-def test_constituents_without_syntax(tmp_path, capsys, kind, expected):
+def test_constituents_without_syntax(tmp_path, kind, expected):
     text, figures = control(
         tmp_path, "en.trees", "(S (A a) (B b) (C c) (D d))\n()\n", "--kind", kind
     )

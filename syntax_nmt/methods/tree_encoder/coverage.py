@@ -1,6 +1,7 @@
 """What attention has attended to, for each node of a tree (Chen et al., 2017, section 4)."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import GATES, gru_step
@@ -49,26 +50,24 @@ class Coverage(nn.Module):
         read = weights.to(before.dtype).unsqueeze(-1)
         inputs = given.unsqueeze(1) + self.state(state).unsqueeze(2)
         if self.below is not None:
-            of_children = _of_children(torch.cat([read, before], dim=-1), children)
-            weights_below, below = of_children[..., :1], of_children[..., 1:]
-            read = torch.cat([read, weights_below.squeeze(-1)], dim=-1)
-            inputs = inputs + self.below(below.flatten(-2))
+            leaves = (0, 0, before.size(2) - children.size(1), 0)  # have zeros
+            weights_below = _of_children(read, children)
+            read = torch.cat([read, F.pad(weights_below, leaves)], dim=-1)
+            inputs = inputs + F.pad(self.below(_of_children(before, children)), leaves)
         inputs = inputs + self.weight(read)
         flat = (each.flatten(0, -2) for each in (inputs, self.hidden(before), before))
         return gru_step(*flat).view_as(before)
 
 
 def _of_children(values: Tensor, children: Tensor) -> Tensor:
-    """The values of the two children of each node, B×K×N×2×width.
+    """The values of both children of the last P nodes, B×K×P×2·width; 0 where there are none.
 
     Args:
         values: B×K×N×width.
-        children: B×P×2, of the last P nodes.
+        children: B×P×2.
     """
-    batch, hypotheses, nodes, width = values.shape
+    batch, hypotheses, _, width = values.shape
     chosen = children.long().clamp(min=0).flatten(1)[:, None, :, None]
     found = values.gather(2, chosen.expand(-1, hypotheses, -1, width))
     found = found.view(batch, hypotheses, -1, 2, width)
-    found = found.masked_fill(children.lt(0)[:, None, :, :, None], 0)
-    leaves = values.new_zeros(batch, hypotheses, nodes - children.size(1), 2, width)
-    return torch.cat([leaves, found], dim=2)
+    return found.masked_fill(children.lt(0)[:, None, :, :, None], 0).flatten(-2)
