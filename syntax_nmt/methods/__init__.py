@@ -17,6 +17,7 @@ from syntax_nmt.methods import (
     phrases,
     position_bias,
     relation_network,
+    tree_distance,
 )
 from syntax_nmt.methods.method import Method, Part
 
@@ -25,6 +26,7 @@ METHODS: tuple[Method, ...] = (
     linguistic_features.METHOD,
     position_bias.METHOD,
     parent_scaled.METHOD,
+    tree_distance.METHOD,
     bi_scale.METHOD,
     latent_phrases.METHOD,
     phrases.METHOD,
