@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
 from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.initialization import UNIFORM
 from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.backbone.transformer_layers import BuildAttention
@@ -153,6 +154,10 @@ class AttentionFeature(Feature):
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The heads of a layer with a task of their own, and what they attend to."""
         return {}
+
+    def scorer(self, layer: int) -> Optional[HeadScorer]:
+        """Builds what has the queries and keys of one head of a layer; None = all are usual."""
+        return None
 
     @property
     def distance_layers(self) -> int:

@@ -13,6 +13,7 @@ from syntax_nmt.methods import (
     graph_convolution,
     latent_phrases,
     linguistic_features,
+    lisa,
     parent_scaled,
     phrases,
     position_bias,
@@ -31,6 +32,7 @@ METHODS: tuple[Method, ...] = (
     latent_phrases.METHOD,
     phrases.METHOD,
     dependency_heads.METHOD,
+    lisa.METHOD,
     relation_network.METHOD,
     graph_convolution.METHOD,
 )

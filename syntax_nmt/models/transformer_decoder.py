@@ -8,6 +8,7 @@ from typing import Any
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.built_attention import built_attention
 from syntax_nmt.backbone.feature import (
     TransformerDecoderFeature,
     TransformerHalf,
@@ -15,7 +16,7 @@ from syntax_nmt.backbone.feature import (
     the_only,
 )
 from syntax_nmt.backbone.featured_half import FeaturedHalf
-from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.layer_hooks import DecoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import (
     CROSS_ATTENTION,
@@ -110,11 +111,7 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
             no_encoder_attn: omit the cross-attention.
         """
         number = next(self._layer_numbers)
-        attention = the_only(
-            ((feature, feature.attention(number)) for feature in self.features),
-            f"the self-attention of decoder layer {number}",
-        )
-        attention = attention or FusedMultiheadAttention
+        attention = built_attention(self.features, number, "decoder")
         layer = the_only(
             (
                 (feature, feature.layer(cfg, no_encoder_attn, attention))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import TransformerEncoderFeature, TransformerHalf
+from syntax_nmt.backbone.feature import TransformerHalf
+from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
@@ -21,10 +22,8 @@ from syntax_nmt.methods.dependency_heads.loss import (
 from syntax_nmt.methods.dependency_heads.options import DependencyHeadOptions
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
-_INPUT = "supervised_input"
 
-
-class SupervisedHeads(TransformerEncoderFeature):
+class SupervisedHeads(ObservedLayer):
     """Two ordinary heads of a layer, whose log-probabilities the loss reads.
 
     Args:
@@ -36,6 +35,7 @@ class SupervisedHeads(TransformerEncoderFeature):
     structures = (DEPENDENCIES,)
 
     def __init__(self, layer: int) -> None:
+        super().__init__(layer)
         self.supervised = layer
 
     @classmethod
@@ -64,23 +64,6 @@ class SupervisedHeads(TransformerEncoderFeature):
             return {}
         return {CHILD_HEAD: "children", PARENT_HEAD: "parents"}
 
-    def outputs(
-        self,
-        out: dict[str, list[Tensor]],
-        layers: Sequence[Any],
-        arguments: Mapping[str, Any],
-        encoder: nn.Module,
-    ) -> None:
-        """Adds the input of the layer's self-attention, where another sublayer comes before it.
-
-        Args:
-            layers: what each layer returned.
-            arguments: not read.
-            encoder: not read.
-        """
-        if layers and layers[self.supervised].attention_input is not None:
-            out[_INPUT] = [layers[self.supervised].attention_input]
-
     def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
         """Log-probabilities of the child and the parent head, B×2×S×S in float32 at least.
 
@@ -88,9 +71,7 @@ class SupervisedHeads(TransformerEncoderFeature):
             encoder_out: of a forward pass with all states.
         """
         layer: Any = layers[self.supervised]
-        (x,) = encoder_out.get(_INPUT) or [encoder_out["encoder_states"][self.supervised]]  # S×B×C
-        if layer.normalize_before:
-            x = layer.self_attn_layer_norm(x)
+        x = self.attention_input(encoder_out, layers)
         padding = encoder_out["encoder_padding_mask"][0]
         heads = supervised_head_log_probabilities(layer.self_attn, x, padding)
         return {SUPERVISED: heads, PARENTS: heads[:, PARENT_HEAD]}

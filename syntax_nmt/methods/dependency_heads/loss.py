@@ -21,6 +21,7 @@ from syntax_nmt.methods.objective import (
     log_average,
     log_percentage,
 )
+from syntax_nmt.methods.parent_heads import masked_log_softmax, parent_head_losses
 
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
@@ -65,8 +66,7 @@ def supervised_head_log_probabilities(
     query, key = at_least_float32(query) * attention.scaling, at_least_float32(key)
     with torch.autocast(x.device.type, enabled=False):
         logits = torch.matmul(query, key.transpose(2, 3))
-    logits = logits.masked_fill(key_padding_mask[:, None, None, :], float("-inf"))
-    return F.log_softmax(logits, dim=-1)
+    return masked_log_softmax(logits, key_padding_mask)
 
 
 class DependencyObjective(AuxiliaryObjective):
@@ -149,23 +149,6 @@ class DependencyObjective(AuxiliaryObjective):
         log_average("parent_loss", total("parent_loss"), supervised)
         log_percentage("uas", total("attached"), supervised)
         log_percentage("supervised", supervised, total("source_words"))
-
-
-def parent_head_losses(log_probabilities: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Each token's part of Lp, and whether the head's largest weight is on its parent.
-
-    Args:
-        log_probabilities: of the parent head, B×S×S.
-        heads: B×S; −1 = not supervised.
-
-    Returns:
-        losses, B×S, 0 where not supervised, and a mask, B×S, True = attached to its parent.
-    """
-    supervised = heads.ge(0)
-    parents = heads.clamp(min=0)
-    losses = -log_probabilities.gather(2, parents.unsqueeze(2)).squeeze(2)
-    attached = log_probabilities.argmax(dim=2).eq(parents) & supervised
-    return losses.masked_fill(~supervised, 0.0), attached
 
 
 def child_head_losses(log_probabilities: Tensor, heads: Tensor) -> Tensor:

@@ -13,9 +13,9 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.loss import (
     DependencyObjective,
     child_head_losses,
-    parent_head_losses,
     supervised_head_log_probabilities,
 )
+from syntax_nmt.methods.parent_heads import parent_head_losses
 
 UNSUPERVISED = -1
 
