@@ -265,6 +265,17 @@ class TransformerDecoderFeature(AttentionFeature):
         """Further arguments of each layer, the lowest first; none = no layer gets any."""
         return ()
 
+    def extra(
+        self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList
+    ) -> dict[str, Any]:
+        """What the model returns beside its logits, in a forward pass over whole targets.
+
+        Args:
+            states: T×B×C, the input of the lowest layer and the output of each.
+            padding: B×T, True = pad.
+        """
+        return {}
+
 
 @dataclass(frozen=True)
 class TransformerHalf:

@@ -13,7 +13,7 @@ from torch import Tensor
 from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import SOURCE
+from syntax_nmt.inference.arguments import SOURCE, TARGET
 from syntax_nmt.inference.segmentation import ADVICE_ON_PIECES, note_unfit
 
 
@@ -204,6 +204,22 @@ def read_side(
     pieces = [line.split() for line in lines]
     note_unfit(task, text.name, lines, pieces, ADVICE_ON_PIECES, target=side != SOURCE)
     return text
+
+
+def read_sides(args: argparse.Namespace, task: FairseqTask) -> tuple[SourceText, SourceText]:
+    """The sentences and their translations, of which `--segmented` and `--subwords` are about.
+
+    Raises:
+        UserError: as of :func:`read_side`, or they have different numbers of lines.
+    """
+    source = read_side(args, task, SOURCE, None, NO_SUBWORDS)
+    target = read_side(args, task, TARGET, args.segmented, args.subwords)
+    if len(source) != len(target):
+        raise UserError(
+            f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
+            f"--translations a file that is parallel to --input"
+        )
+    return source, target
 
 
 def _check_same_tokens(

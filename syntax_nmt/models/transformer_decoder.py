@@ -122,17 +122,35 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
         return wrap_layer(layer or FusedDecoderLayer(cfg, no_encoder_attn, attention), cfg)
 
     def forward(
-        self, *args: Any, structures: StructureLayers | None = None, **kwargs: Any
+        self,
+        prev_output_tokens: Tensor,
+        *args: Any,
+        structures: StructureLayers | None = None,
+        return_all_hiddens: bool = False,
+        **kwargs: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Decodes a batch.
 
         Args:
+            prev_output_tokens: B×T.
             *args: as of fairseq's own decoder.
+            return_all_hiddens: also return what features add.
             **kwargs: as of fairseq's own decoder.
 
         Returns:
             logits, B×T×V, and a dictionary, which has the requested structures under their names.
         """
+        logits, extra = self._decoded(prev_output_tokens, *args, structures=structures, **kwargs)
+        if return_all_hiddens:
+            padding = prev_output_tokens.eq(self.padding_idx)
+            for feature in self.features:
+                extra.update(feature.extra(extra["inner_states"], padding, self.layers))
+        return logits, extra
+
+    def _decoded(
+        self, *args: Any, structures: StructureLayers | None, **kwargs: Any
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """fairseq's own forward pass, with the requested structures."""
         if structures is None:
             return super().forward(*args, **kwargs)
         wanted = [structures.decoder_arguments(index) for index in range(self.num_layers)]

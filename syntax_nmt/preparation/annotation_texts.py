@@ -4,7 +4,7 @@ from collections.abc import Callable, Container
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TEXT_KINDS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, PREPARED_KINDS, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
@@ -19,7 +19,12 @@ from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 
-_ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
+_ASKED_FOR = {
+    HEADS: "--parse",
+    PHRASES: "--constituents",
+    CHUNKS: "--chunks",
+    TARGET_HEADS: "--target-parse",
+}
 # Keys of a report: the source of annotation; whether it is the user's file next to the words.
 _FROM, _IN_PLACE = "from", "in place"
 
@@ -46,7 +51,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in TEXT_KINDS:
+        for kind in PREPARED_KINDS:
             path = plan.annotation_text(split.name, kind)
             if self._taken_along(split, kind):
                 found.append(path)
@@ -62,7 +67,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in TEXT_KINDS:
+        for kind in PREPARED_KINDS:
             path = plan.annotation_text(split.name, kind)
             if path in given:
                 found.append(path)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 
-from syntax_nmt.data.annotation import TEXT_KINDS
+from syntax_nmt.data.annotation import PREPARED_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.mismatch import STOP
@@ -113,7 +113,7 @@ class Plan:
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]
-            found += [self.annotation_text(split.name, kind) for kind in TEXT_KINDS]
+            found += [self.annotation_text(split.name, kind) for kind in PREPARED_KINDS]
         return found
 
     def language(self, kind: AnnotationKind) -> str:
@@ -191,7 +191,7 @@ def _texts(plan: Plan) -> Iterator[Path]:
     """The raw text and its annotation."""
     for split in plan.splits:
         yield from (split.source, split.target)
-        for kind in TEXT_KINDS:
+        for kind in PREPARED_KINDS:
             file = find_annotation_file(split.prefix, plan.language(kind), kind)
             if file is not None:
                 yield file

@@ -146,8 +146,8 @@ def test_every_size_of_corpus_has_models_of_its_size(tmp_path, pairs):
 def test_annotation_of_a_parser(tmp_path):
     """Typed text is parsed by the same one."""
     found = translated(folder_of(tmp_path, HEADS, PHRASES, parsed=(HEADS, PHRASES)))
-    assert found.keys() == {"heads", "phrases", "pascal"}
-    for name in ("phrases", "pascal"):
+    assert found.keys() == {"heads", "phrases", "pascal", "tree_distance"}
+    for name in ("phrases", "pascal", "tree_distance"):
         program, chosen = found[name]
         assert program == "fairseq-interactive"
         assert chosen.parser_config == str(tmp_path / "parser.json")

@@ -21,6 +21,7 @@ from syntax_nmt.commands import prepare
 from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.folder_lock import sole_user
+from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import fairseq_data
 from syntax_nmt.preparation.annotation.parts import PartFolder
@@ -237,6 +238,10 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
         (["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
         (["--target-lang", "en"], "--source-lang and --target-lang are both en"),
         (["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
+        (
+            ["--target-stanza-dir", "a"],
+            "--target-stanza-dir does nothing without --chunks or --target-parse: add",
+        ),
         (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
     ],
 )
@@ -415,6 +420,30 @@ def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, 
     with pytest.raises(SystemExit, match=r"train.en.conllu"):
         main(command(raw, folder, "--no-parse"))
     assert trees.is_file()
+
+
+def test_dependencies_of_the_target(raw, models, tmp_path, capsys):
+    """Made beside those of the source, by models of their own; given ones are taken."""
+    folder = tmp_path / "out"
+    arguments = command(raw, folder, "--stanza-dir", str(models), "--target-parse")
+    main([*arguments, "--target-stanza-dir", str(models)])
+    words = folder / "words"
+    assert len(list(read_conllu(words / "train.de.conllu"))) == 240
+    names = read_manifest(folder / "data-bin")
+    assert {"train.en-de.en.heads", "train.en-de.de.heads", "test1.en-de.de.heads"} <= names.keys()
+    out = capsys.readouterr().out.replace(" \\\n   ", "")
+    assert "--arch dbsa_transformer_tiny --load-dependencies --load-target-dependencies" in out
+    given = tmp_path / "given"
+    given.mkdir()
+    for path in raw.iterdir():
+        shutil.copy(path, given)
+    for split, name in (("train", "train"), ("valid", "val"), ("test", "test")):
+        shutil.copy(words / f"{split}.de.conllu", given / f"{name}.de.conllu")
+    other = tmp_path / "other"
+    main(command(given, other, "--no-parse"))
+    taken = "data-bin/train.en-de.de.heads.bin"
+    assert (other / taken).read_bytes() == (folder / taken).read_bytes()
+    assert not (other / "data-bin" / "train.en-de.en.heads.bin").exists()
 
 
 def test_models_of_another_language_are_found_before_the_long_work(raw, models, tmp_path):

@@ -18,14 +18,12 @@ from syntax_nmt.data.constituents import (
     ConstituentTree,
 )
 from syntax_nmt.data.projection import first_pieces
-from syntax_nmt.data.subwords import NO_SUBWORDS
-from syntax_nmt.errors import UserError
 from syntax_nmt.inference.arguments import SOURCE, TARGET
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.inference.parsed_sources import source_parser
-from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
+from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side, read_sides
 from syntax_nmt.scoring.constituents.bracketing import Span
 from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedCorpus,
@@ -133,11 +131,5 @@ def _text_and_distances(
     if args.side != TARGET:
         source = read_side(args, task, SOURCE, args.segmented, args.subwords)
         return source, EncoderDistances(model, source, layer, parser)
-    source = read_side(args, task, SOURCE, None, NO_SUBWORDS)
-    target = read_side(args, task, TARGET, args.segmented, args.subwords)
-    if len(source) != len(target):
-        raise UserError(
-            f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
-            f"--translations a file that is parallel to --input"
-        )
+    source, target = read_sides(args, task)
     return target, DecoderDistances(model, task, source, target, layer, parser)

@@ -8,19 +8,26 @@ from typing import Any
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.feature import TransformerHalf
+from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
 from syntax_nmt.methods.dependency_heads.loss import (
     CHILD_HEAD,
     PARENT_HEAD,
     SUPERVISED,
     SUPERVISED_HEADS,
-    supervised_head_log_probabilities,
 )
-from syntax_nmt.methods.dependency_heads.options import DependencyHeadOptions
-from syntax_nmt.option_checks import layer_from_bottom, refuse_together
+from syntax_nmt.methods.dependency_heads.options import BIAFFINE, SCORERS, DependencyHeadOptions
+from syntax_nmt.methods.parent_heads import first_heads
+from syntax_nmt.option_checks import (
+    check_choice,
+    layer_from_bottom,
+    refuse_changed,
+    refuse_together,
+)
 
 
 class SupervisedHeads(ObservedLayer):
@@ -28,15 +35,16 @@ class SupervisedHeads(ObservedLayer):
 
     Args:
         layer: counted from the lowest.
+        biaffine: the width of a head if the parent head has a matrix and a vector of its own.
     """
 
     option = "--supervised-layer"
     learns = (HEADS,)
     structures = (DEPENDENCIES,)
 
-    def __init__(self, layer: int) -> None:
+    def __init__(self, layer: int, biaffine: int | None = None) -> None:
         super().__init__(layer)
-        self.supervised = layer
+        self.supervised, self.biaffine = layer, biaffine
 
     @classmethod
     def of(cls, options: DependencyHeadOptions, half: TransformerHalf) -> SupervisedHeads | None:
@@ -46,6 +54,9 @@ class SupervisedHeads(ObservedLayer):
             UserError: there is no such layer, it has too few heads, or another option excludes it.
         """
         if options.supervised_layer is None:
+            if options.target_supervised_layer is None:
+                needed = "--supervised-layer or --target-supervised-layer"
+                refuse_changed(options, ["dependency_scorer"], needed)
             return None
         layer = layer_from_bottom(
             "--supervised-layer", options.supervised_layer, half.layers, "encoder"
@@ -56,7 +67,16 @@ class SupervisedHeads(ObservedLayer):
                 f"--encoder-attention-heads is {half.heads}"
             )
         refuse_together("--supervised-layer", half.cfg, "encoder_layerdrop")
-        return cls(layer)
+        if not is_biaffine(options):
+            return cls(layer)
+        refuse_together("--dependency-scorer biaffine", half.cfg, "encoder_xformers_att_config")
+        return cls(layer, half.embed_dim // half.heads)
+
+    def scorer(self, layer: int) -> HeadScorer | None:
+        """The biaffine form of the parent head."""
+        if layer != self.supervised or self.biaffine is None:
+            return None
+        return BiaffineHead(PARENT_HEAD, self.biaffine)
 
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The two heads of the supervised layer."""
@@ -72,6 +92,16 @@ class SupervisedHeads(ObservedLayer):
         """
         layer: Any = layers[self.supervised]
         x = self.attention_input(encoder_out, layers)
-        padding = encoder_out["encoder_padding_mask"][0]
-        heads = supervised_head_log_probabilities(layer.self_attn, x, padding)
+        padding = encoder_out["encoder_padding_mask"][0].unsqueeze(1)
+        heads = first_heads(layer.self_attn, x, SUPERVISED_HEADS, padding)
         return {SUPERVISED: heads, PARENTS: heads[:, PARENT_HEAD]}
+
+
+def is_biaffine(options: DependencyHeadOptions) -> bool:
+    """Whether heads that learn parents have a matrix and a vector of their own.
+
+    Raises:
+        UserError: an unknown scorer, in a YAML.
+    """
+    check_choice("dependency_scorer", options.dependency_scorer, SCORERS)
+    return str(options.dependency_scorer) == BIAFFINE

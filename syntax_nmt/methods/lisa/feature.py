@@ -18,7 +18,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.methods.lisa.loss import PARSED
 from syntax_nmt.methods.lisa.options import ATTENTION, GOLD, LisaOptions
 from syntax_nmt.methods.lisa.parser_head import ParserHead, TreeInjection
-from syntax_nmt.methods.parent_heads import masked_log_softmax
+from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.option_checks import (
     check_choice,
     layer_from_bottom,
@@ -106,6 +106,7 @@ class ParserLayer(ObservedLayer):
             encoder_out: of a forward pass with all states.
         """
         layer: Any = layers[self.observed]
-        scores = layer.self_attn.scorer.scores(self.attention_input(encoder_out, layers))
-        parsed = masked_log_softmax(scores, encoder_out["encoder_padding_mask"][0])
+        x = self.attention_input(encoder_out, layers)
+        padding = encoder_out["encoder_padding_mask"][0].unsqueeze(1)
+        parsed = first_heads(layer.self_attn, x, 1, padding).squeeze(1)
         return {PARSED: parsed, PARENTS: parsed}

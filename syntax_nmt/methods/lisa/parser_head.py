@@ -7,7 +7,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.head_scorer import HeadScorer
-from syntax_nmt.backbone.numerics import at_least_float32
 
 _SLOPE = 0.1
 
@@ -44,7 +43,8 @@ class ParserHead(HeadScorer):
             x: T×B×C.
             projected: not read.
         """
-        return self._asked(x) * math.sqrt(self.head_dim)
+        asked: Tensor = self.biaffine(F.leaky_relu(self.dependent(x), _SLOPE))
+        return asked * math.sqrt(self.head_dim)
 
     def keys(self, x: Tensor, projected: Tensor) -> Tensor:
         """e, S×B×dim.
@@ -54,21 +54,6 @@ class ParserHead(HeadScorer):
             projected: not read.
         """
         return F.leaky_relu(self.governor(x), _SLOPE)
-
-    def scores(self, x: Tensor) -> Tensor:
-        """s, B×S×S in float32 at least: rows are dependents.
-
-        Args:
-            x: what the attention reads, S×B×C.
-        """
-        asked = at_least_float32(self._asked(x)).transpose(0, 1)
-        keys = at_least_float32(self.keys(x, x)).permute(1, 2, 0)
-        with torch.autocast(x.device.type, enabled=False):
-            return torch.matmul(asked, keys)
-
-    def _asked(self, x: Tensor) -> Tensor:
-        asked: Tensor = self.biaffine(F.leaky_relu(self.dependent(x), _SLOPE))
-        return asked
 
 
 class TreeInjection(nn.Module):

@@ -11,11 +11,13 @@ from small_models import annotated_batch, build, fill_zeros, random_sentences, w
 from torch import nn
 from trees_of import random_heads
 
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.lisa.loss import PARSED, LisaObjective
 from syntax_nmt.methods.lisa.parser_head import ParserHead, TreeInjection
+from syntax_nmt.methods.parent_heads import first_heads
 
 C, H, D = 16, 4, 4
 
@@ -126,8 +128,12 @@ def test_it_has_as_many_parameters_as_published():
 
 
 def test_it_begins_with_even_attention():
+    attention = FusedMultiheadAttention(
+        C, H, self_attention=True, scorer=ParserHead(C, D, 8), dropout=0.0
+    )
     x = torch.randn(5, 2, C)
-    assert not ParserHead(C, D, 8).scores(x).any()
+    _, weights = attention(x, x, x, need_head_weights=True)
+    torch.testing.assert_close(weights[0], torch.full((2, 5, 5), 0.2))
 
 
 def test_own_weights_injected_change_nothing(folder):
@@ -275,14 +281,14 @@ def test_logged_figures(folder):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_finite_in_half_precision(dtype):
-    parser = ParserHead(C, D, 8)
-    nn.init.normal_(parser.biaffine.weight, std=10.0)
+    attention = FusedMultiheadAttention(C, H, self_attention=True, scorer=ParserHead(C, D, 8))
+    nn.init.normal_(attention.scorer.biaffine.weight, std=10.0)
     x = (30 * torch.randn(7, 2, C)).to(dtype).requires_grad_()
-    scores = parser.to(dtype).scores(x)
-    assert scores.dtype == torch.float32
-    assert scores.abs().max() > 65504  # more than float16 has
-    scores.log_softmax(2)[:, :, 0].sum().backward()
-    assert torch.isfinite(scores).all()
+    parsed = first_heads(attention.to(dtype), x, 1, torch.zeros(2, 1, 7, dtype=torch.bool))
+    assert parsed.dtype == torch.float32
+    assert parsed.min() < -65504  # more than float16 has
+    parsed[..., 0].sum().backward()
+    assert torch.isfinite(parsed).all()
     assert torch.isfinite(x.grad).all()
 
 
