@@ -292,8 +292,8 @@ unpack_members() {
 # ---- text
 
 # markup, clean: the Python commands of that name; see their --help.
-markup() { python -m syntax_nmt.preparation.recipes.markup "$@"; }
-clean() { python -m syntax_nmt.preparation.recipes.clean "$@"; }
+markup() { python -m syntax_nmt.commands.recipes.markup "$@"; }
+clean() { python -m syntax_nmt.commands.recipes.clean "$@"; }
 
 # text_of FILE …: plain or .gz.
 text_of() {

@@ -1,8 +1,20 @@
-"""Options and arguments: their spelling, their types, and those of several subcommands."""
+"""Namespace and arguments: their spelling, their types, and those of several subcommands."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import field
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+Namespace = argparse.Namespace
+"""The options of a training as fairseq hands them to models, and as its checkpoints hold them."""
+
+Parser = argparse.ArgumentParser
+"""What fairseq hands to the `add_args` of a model or a task."""
+
+Action = argparse.Action
+"""An option of a parser."""
 
 ENCODER, DECODER = "encoder", "decoder"
 
@@ -15,6 +27,33 @@ def flag(name: str) -> str:
 def attribute(option: str) -> str:
     """The name of an option's value among parsed ones: `max_tokens` for `--max-tokens`."""
     return option.strip("-").replace("-", "_")
+
+
+def defaults_of(add_args: Callable[[Parser], object]) -> Namespace:
+    """The default of each option that a model or a task of fairseq declares.
+
+    Args:
+        add_args: declares them.
+    """
+    parser = Parser(allow_abbrev=False)
+    add_args(parser)
+    return parser.parse_args([])
+
+
+def argument(read: Callable[[str], T]) -> Callable[[str], T]:
+    """The type of an argument, for argparse to name the option and to print the error's text.
+
+    Args:
+        read: makes the value of the text; a ValueError says why it cannot.
+    """
+
+    def of_text(text: str) -> T:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return of_text
 
 
 def positive_int(text: str) -> int:

@@ -1,8 +1,7 @@
-"""Checks of options, shared by models, criterions, the optimizer and commands."""
+"""Checks of options."""
 
-import argparse
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -95,18 +94,3 @@ def refuse_together(what: str, cfg: Any, *names: str) -> None:
     for name in names:
         if getattr(cfg, name):
             raise UserError(f"{what} cannot be combined with {flag(name)}: leave {flag(name)} out")
-
-
-def refuse_idle(args: argparse.Namespace, needs: Mapping[str, Sequence[str]]) -> None:
-    """Refuses options of a command that have no effect without another one.
-
-    Args:
-        needs: for each option the ones of which it needs any; names in `args`.
-
-    Raises:
-        UserError: one is given without them.
-    """
-    for option, needed in needs.items():
-        if getattr(args, option) and not any(getattr(args, name) for name in needed):
-            missing = " or ".join(map(flag, needed))
-            raise UserError(f"{flag(option)} does nothing without {missing}: add it")

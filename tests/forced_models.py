@@ -8,6 +8,7 @@ from methods import MIXED
 from small_models import build, configuration, save_checkpoint
 
 from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
+from syntax_nmt.inference.settings import ModelFiles
 
 LSTM = ["--encoder-embed-dim", "16", "--encoder-hidden-size", "16", "--encoder-layers", "1"]
 LSTM += ["--decoder-embed-dim", "16", "--decoder-hidden-size", "16", "--decoder-layers", "1"]
@@ -36,7 +37,7 @@ def checkpoint_of(family: str, data: Path, folder: Path, *more: str) -> Path:
 
 def forced_decoder(checkpoint: Path, data: Path) -> ForcedDecoder:
     """A checkpoint, loaded to be forced."""
-    return load_forced_decoder(str(checkpoint), str(data), torch.device("cpu"))
+    return load_forced_decoder(ModelFiles(str(checkpoint), str(data), device="cpu"))
 
 
 def _lstm(data: Path, *more: str):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from translations import write
 
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
+from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
 
 REFERENCE = """the dog saw the old man near the house
 a small cat that sleeps runs
@@ -33,13 +33,13 @@ the the a a a dog runs that
 man man old old old cat cat cat""".splitlines()
 
 
-def evaluation_set(reference: Sequence[str], **systems: Sequence[Sequence[str]]) -> EvaluationSet:
+def evaluation_set(reference: Sequence[str], **systems: Sequence[Sequence[str]]) -> TestSet:
     """A test set of systems, each with the texts of its runs."""
     found = tuple(
         System(name, tuple(Text(f"{name}{i}", tuple(run)) for i, run in enumerate(runs)))
         for name, runs in systems.items()
     )
-    return EvaluationSet(found, (Text("reference", tuple(reference)),), None)
+    return TestSet(found, (Text("reference", tuple(reference)),), None)
 
 
 def write_conllu(

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from syntax_nmt.scoring.translations.comparison import RANDOMISATION, SEEDS, Sampling
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
+from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words
 
@@ -16,7 +16,7 @@ SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
 
 def add_words(
     pairs: Sequence[dict[str, Any]],
-    test_set: EvaluationSet,
+    test_set: TestSet,
     labels: Mapping[str, str],
     kinds: Sequence[str],
     tokenize: str,

@@ -18,11 +18,11 @@ from syntax_nmt.scoring.translations.comparison import (
     Sampling,
     comparison_figures,
 )
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
+from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.translations.text_tables import is_significant
 
 TESTS = ("randomisation", "seeds")
@@ -37,9 +37,7 @@ GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few see
 NOT_DECLARED = "not declared"
 
 
-def compare(
-    metrics: MetricSet, test_set: EvaluationSet, pairs: Sequence[Comparison]
-) -> dict[str, Any]:
+def compare(metrics: MetricSet, test_set: TestSet, pairs: Sequence[Comparison]) -> dict[str, Any]:
     """The comparisons that both systems have translations for, and what their cut changes.
 
     Args:
@@ -91,7 +89,7 @@ def _add_tests(
     pairs: Sequence[dict[str, Any]],
     kind: str,
     metrics: MetricSet,
-    test_set: EvaluationSet,
+    test_set: TestSet,
     statistics: Sequence[Sequence[np.ndarray]],
 ) -> None:
     """Adds to each pair, as `kind`, its difference and tests by metric."""

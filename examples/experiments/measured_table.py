@@ -8,17 +8,17 @@ from typing import Any
 from experiments.compared_words import add_words
 from experiments.comparisons import adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
-from syntax_nmt.scoring.translations.evaluated_systems import (
-    EvaluationSet,
-    System,
-    Text,
-    check_parallel,
-    read_text,
-)
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.score_report import score_figures
 from syntax_nmt.scoring.translations.seed_tests import spread
+from syntax_nmt.scoring.translations.test_set import (
+    System,
+    TestSet,
+    Text,
+    check_parallel,
+    read_text,
+)
 
 FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
 _OF_A_RUN = ("key", "seed", "commit", "data_checksum", "device", "cpu", "threads", "versions")
@@ -62,7 +62,7 @@ class FamilyTest:
         systems = tuple(System(row.system.name, tuple(self.texts(row))) for row in self.rows)
         for text in (run for system in systems for run in system.runs):
             check_parallel(text, reference)
-        test_set = EvaluationSet(systems, (reference,), source)
+        test_set = TestSet(systems, (reference,), source)
         settings = MetricSettings(evaluation["tokenize"])
         metrics = MetricSet(evaluation["metrics"], settings)
         found = metrics.statistics(test_set.systems, test_set.references)

@@ -23,8 +23,8 @@ from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomic
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.reporting.findings import MARKDOWN, Findings
 from syntax_nmt.scoring.alignments.alignment import format_alignment
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
 from syntax_nmt.scoring.translations.metrics import MetricSettings, words_of_bleu
+from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
 from syntax_nmt.scoring.words.buckets import DEPREL, DISTANCE, FREQUENCY
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 "system": system,
                 "against": against,
                 "words_by": compare_words(
-                    EvaluationSet((systems[against], systems[system]), (reference,), None),
+                    TestSet((systems[against], systems[system]), (reference,), None),
                     settings,
                     SAMPLING,
                 ),

@@ -1,8 +1,11 @@
 """The structures that a forward pass returns on request: syntactic distances and attention."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# What a layer returns of its self-attention, by the argument that asks the attention for it.
+DISTANCES, ATTENTION = "need_distances", "need_weights"
 SOURCE_DISTANCES, TARGET_DISTANCES = "source_distances", "target_distances"
 SOURCE_ATTENTION, TARGET_ATTENTION = "source_attention", "target_attention"
 CROSS_ATTENTION = "cross_attention"
@@ -42,19 +45,15 @@ class StructureLayers:
 
     def encoder_arguments(self, layer: int) -> dict[str, Any]:
         """The arguments of an encoder layer."""
-        return _true(
-            need_distances=layer in self.source_distances,
-            need_attention=layer in self.source_attention,
-        )
+        return _arguments(layer, self.source_distances, self.source_attention)
 
     def decoder_arguments(self, layer: int) -> dict[str, Any]:
         """The arguments of a decoder layer."""
-        return _true(
-            need_distances=layer in self.target_distances,
-            need_attention=layer in self.target_attention,
-            need_attn=layer in self.cross_attention,
-        )
+        arguments = _arguments(layer, self.target_distances, self.target_attention)
+        return arguments | ({"need_attn": True} if layer in self.cross_attention else {})
 
 
-def _true(**arguments: bool) -> dict[str, bool]:
-    return {name: value for name, value in arguments.items() if value}
+def _arguments(layer: int, distances: Sequence[int], attention: Sequence[int]) -> dict[str, Any]:
+    wanted = {DISTANCES: layer in distances, ATTENTION: layer in attention}
+    names = [name for name, is_wanted in wanted.items() if is_wanted]
+    return {"wanted": tuple(names)} if names else {}

@@ -1,6 +1,6 @@
 """fairseq's Transformer layers with fused attention, wrapped as fairseq wraps its own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -64,8 +64,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         x: Tensor,
         encoder_padding_mask: Tensor | None,
         *,
-        need_distances: bool = False,
-        need_attention: bool = False,
+        wanted: Sequence[str] = (),
         **change: Tensor,
     ) -> Tensor | EncoderLayerOutput:
         """The layer's output, and structures of its self-attention if requested.
@@ -73,17 +72,17 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         Args:
             x: S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            need_distances: return the syntactic distances; the attention must have gates.
-            need_attention: return the weights.
+            wanted: what to return of the self-attention, of :data:`~.structures.DISTANCES`, which
+                needs gates, and :data:`~.structures.ATTENTION`.
             **change: of the self-attention, members of :class:`AttentionChange`.
 
         Returns:
             only S×B×C if no structure is requested.
         """
         with _changing(self.self_attn, change):
-            if not (need_distances or need_attention):
+            if not wanted:
                 return super().forward(x, encoder_padding_mask)
-            with _observing(self.self_attn, need_distances, need_attention) as observed:
+            with _observing(self.self_attn, wanted) as observed:
                 x = super().forward(x, encoder_padding_mask)
         attention, distances = observed()
         return EncoderLayerOutput(x, distances=distances, attention=attention)
@@ -114,16 +113,15 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
     def forward(
         self,
         *args: Any,
-        need_distances: bool = False,
-        need_attention: bool = False,
+        wanted: Sequence[str] = (),
         **kwargs: Any,
     ) -> tuple[Tensor, Tensor | None, None] | DecoderLayerOutput:
         """The layer's output, and structures of its self-attention if requested.
 
         Args:
             *args: as of fairseq's own layer.
-            need_distances: return the syntactic distances; the attention must have gates.
-            need_attention: return the weights of the self-attention.
+            wanted: what to return of the self-attention, of :data:`~.structures.DISTANCES`, which
+                needs gates, and :data:`~.structures.ATTENTION`.
             **kwargs: as of fairseq's own layer; and members of :class:`AttentionChange`, for the
                 self-attention.
 
@@ -132,9 +130,9 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         """
         change = {x: kwargs.pop(x) for x in AttentionChange._fields if x in kwargs}
         with _changing(self.self_attn, change):
-            if not (need_distances or need_attention):
+            if not wanted:
                 return self.sublayers(*args, **kwargs)
-            with _observing(self.self_attn, need_distances, need_attention) as observed:
+            with _observing(self.self_attn, wanted) as observed:
                 output = self.sublayers(*args, **kwargs)
         attention, distances = observed()
         return DecoderLayerOutput(*output, distances=distances, attention=attention)
@@ -227,19 +225,15 @@ def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContex
 
 @contextmanager
 def _observing(
-    attention: nn.Module, need_distances: bool, need_attention: bool
+    attention: nn.Module, wanted: Sequence[str]
 ) -> Iterator[Callable[[], tuple[Tensor | None, Tensor | None]]]:
     """Within the context, keeps further outputs of an attention that fairseq's layer calls once.
 
     Yields:
         a function for the attention's weights and distances after the call; None if not requested.
     """
-    wanted: dict[str, bool] = {}
-    if need_distances:
-        wanted["need_distances"] = True
-    if need_attention:
-        wanted["need_weights"] = True
-    with handing_over([attention], [wanted]), collecting([attention], passed_on=2) as outputs:
+    needs = dict.fromkeys(wanted, True)
+    with handing_over([attention], [needs]), collecting([attention], passed_on=2) as outputs:
 
         def observed() -> tuple[Tensor | None, Tensor | None]:
             ((_, weights, *distances),) = outputs

@@ -45,7 +45,7 @@ class TargetWord:
         subject: in a verb, the head concept of the single noun that it agrees with.
         disagreeing: such a verb's form for the other number.
         head: the word that it depends on; None = it is the root, or the head of its phrase so far.
-        relation: to its head.
+        relation: to its head, a label of Universal Dependencies.
     """
 
     form: str

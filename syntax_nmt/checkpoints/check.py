@@ -7,7 +7,6 @@ damaged file takes a page.
 
 import re
 import zipfile
-from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import torch
 from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
 from torch import Tensor
 
+from syntax_nmt.arguments import Namespace
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.checkpoints.parts import check_types
 from syntax_nmt.checkpoints.plain_content import MAPPINGS, tensors_of

@@ -15,7 +15,6 @@ built from the same options. Therefore a check is added to two functions of
 """
 
 import os
-from argparse import Namespace
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import wraps
@@ -28,6 +27,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 from omegaconf import open_dict
 
+from syntax_nmt.arguments import Namespace
 from syntax_nmt.checkpoints.check import check_plain
 from syntax_nmt.checkpoints.options import executable_option, plain_container
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option

@@ -1,4 +1,4 @@
-"""Options in a checkpoint that fairseq could run as code.
+"""Namespace in a checkpoint that fairseq could run as code.
 
 Loading with `weights_only=True` refuses code in the pickle, but options are text, and fairseq
 passes some of them to `eval` when it builds a model (`encoder_xformers_att_config` of a
@@ -7,7 +7,6 @@ checkpoint could run anything.
 """
 
 import re
-from argparse import Namespace
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import PurePath
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
+from syntax_nmt.arguments import Namespace
 from syntax_nmt.checkpoints.literal import is_inert, is_literal
 from syntax_nmt.data.data_bin_names import FORMATS, are_names
 

@@ -8,7 +8,6 @@ fairseq silently takes new options. If `--save-dir` belongs to another training 
 training would continue, or end at once, under the new training's name.
 """
 
-import argparse
 import glob
 import logging
 import os
@@ -22,7 +21,7 @@ from typing import Any
 from fairseq.distributed.utils import get_global_rank
 from omegaconf import DictConfig, OmegaConf
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import Namespace, defaults_of, flag
 from syntax_nmt.checkpoints.check import is_whole
 from syntax_nmt.errors import UserError
 
@@ -87,9 +86,7 @@ def refuse_other_criterion(path: str, saved: str | None, criterion: Any) -> None
 def _differences(
     component: Any, saved: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Iterator[str]:
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    component.add_args(parser)
-    for name in ("arch", *vars(parser.parse_args([]))):
+    for name in ("arch", *vars(defaults_of(component.add_args))):
         if name in saved and name in given and saved[name] != given[name]:
             yield f"{flag(name)} {given[name]} (there: {saved[name]})"
 
@@ -98,7 +95,7 @@ def _by_name(options: Any) -> Mapping[str, Any]:
     """fairseq has a namespace of all options where a program was given `--arch`."""
     if isinstance(options, DictConfig):  # as fairseq saves it
         options = OmegaConf.to_container(options, resolve=True, enum_to_str=True)
-    return vars(options) if isinstance(options, argparse.Namespace) else options or {}
+    return vars(options) if isinstance(options, Namespace) else options or {}
 
 
 logger = logging.getLogger(__name__)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import io
 import pickle
-from argparse import Namespace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import torch
 
+from syntax_nmt.arguments import Namespace
 from syntax_nmt.errors import UserError
 
 _PLAIN = {

@@ -5,7 +5,6 @@ traceback.
 """
 
 import logging
-from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from fairseq.distributed.utils import get_global_rank
 from fairseq.file_io import PathManager
 from omegaconf.errors import OmegaConfBaseException
 
+from syntax_nmt.arguments import Namespace
 from syntax_nmt.checkpoints.check import check_checkpoint, check_loaded, read_checkpoint
 from syntax_nmt.errors import UserError
 

@@ -3,24 +3,39 @@
 import argparse
 
 from syntax_nmt.arguments import add_files, add_flags, positive_int
-from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import (
+from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, refuse_idle
+from syntax_nmt.commands.shared.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.commands.shared.forcing import add_forcing_arguments, segmentation_of
+from syntax_nmt.commands.shared.models import (
     add_base_argument,
     add_model_arguments,
+    add_subwords_argument,
+    batch_limits,
     files_of_model,
-    refuse_beside_hypothesis,
+    model_files,
+    scheme_of,
 )
-from syntax_nmt.inference.extraction.alignments import corpus_of_models
-from syntax_nmt.inference.forced_decoding import add_forcing_arguments
-from syntax_nmt.inference.segmentation import check_segmentation
-from syntax_nmt.option_checks import refuse_idle
-from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, reverse_decoder
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.forced_model import ForcedModel
+from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
-from syntax_nmt.scoring.alignments.aligned_corpus import corpus_of_files
-from syntax_nmt.scoring.alignments.alignment import format_alignment, read_gold
+from syntax_nmt.scoring.alignments.aligned_corpus import FORWARD, REVERSE, AlignedCorpus
+from syntax_nmt.scoring.alignments.alignment import (
+    Alignment,
+    flipped,
+    format_alignment,
+    read_alignments,
+    read_gold,
+)
 from syntax_nmt.scoring.alignments.alignment_report import alignment_findings
 from syntax_nmt.scoring.alignments.symmetrisation import GROW_DIAG, METHODS
-from syntax_nmt.scoring.parallel_text import add_subwords_argument, check_parallel
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, check_parallel, read_pairs
 
 EXAMPLE = (
     "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "
@@ -138,7 +153,11 @@ def run(args: argparse.Namespace) -> None:
     """
     _check_options(args)
     gold = read_gold(args.score, args.gold_base) if args.score else None
-    corpus = corpus_of_files(args) if args.hypothesis else corpus_of_models(args)
+    corpus = _corpus_of_files(args) if args.hypothesis else _corpus_of_models(args)
+    if args.reverse:
+        links = read_alignments(args.reverse, args.hypothesis_base)
+        in_order = links if args.reverse_in_order else list(map(flipped, links))
+        corpus.add_file(REVERSE, args.reverse, in_order)
     if not len(corpus):
         raise UserError(f"{corpus.name}: is empty: give a sentence a line")
     if gold is not None:
@@ -151,6 +170,40 @@ def run(args: argparse.Namespace) -> None:
     write_lines(args.output, lines, stdout_is_free=not taken)
     findings = alignment_findings(corpus, gold, args.score)
     write_findings(findings, args, stdout_is_free=False)
+
+
+def _corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
+    corpus = AlignedCorpus(args.hypothesis)
+    links = read_alignments(args.hypothesis, args.hypothesis_base)
+    corpus.add_file(FORWARD, args.hypothesis, links)
+    if args.source:  # words, or pieces that mark words
+        pairs = read_pairs(args.source, args.target)
+        check_parallel(args.source, len(pairs), corpus.name, len(corpus))
+        names = args.source, args.target
+        corpus.lengths = SegmentedPairs.of(pairs, [scheme_of(args)] * 2, names).lengths()
+    return corpus
+
+
+def _corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
+    model = ForcedModel.load(model_files(args), segmentation_of(args))
+    text = model.text(args.source, args.target, scheme_of(args))
+    corpus = AlignedCorpus(args.source, lengths=text.lengths())
+    corpus.add(FORWARD, _aligned(args, args.path, model.decoder, text))
+    if args.reverse_path:
+        data = args.reverse_databin or args.databin
+        files = ModelFiles(args.reverse_path, data, args.reverse_parser_config, args.device)
+        other = reverse_decoder(files, model.decoder, args.path)
+        aligned = _aligned(args, args.reverse_path, other, text.flipped())
+        corpus.add(REVERSE, [None if links is None else flipped(links) for links in aligned])
+    return corpus
+
+
+def _aligned(
+    args: argparse.Namespace, path: str, decoder: ForcedDecoder, text: SegmentedPairs
+) -> list[Alignment | None]:
+    with errors_of(path):
+        attention = CrossAttention(decoder, args.layer, args.heads)
+    return align_words(attention, text, *batch_limits(args))
 
 
 # Options that do nothing without others.
@@ -181,7 +234,7 @@ def _check_options(args: argparse.Namespace) -> None:
             "--hypothesis"
         )
     else:
-        check_segmentation(args)
+        segmentation_of(args)
     if args.strict and not (args.symmetrise or GROW_DIAG).startswith(GROW_DIAG):
         raise UserError(f"--strict is about grow-diag, not about {args.symmetrise}: leave it out")
     inputs = [args.reverse_path, args.reverse_parser_config, args.source, args.target]

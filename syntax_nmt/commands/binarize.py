@@ -3,9 +3,9 @@
 import argparse
 from functools import partial
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import argument, positive_int
 from syntax_nmt.commands.annotating import add_feature_options, add_mismatch_options
-from syntax_nmt.data.data_bin_names import language_name
+from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.preparation.binarizing import binarize
 
@@ -18,7 +18,7 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     add = parser.add_argument
-    add_language = partial(add, required=True, type=language_name)
+    add_language = partial(add, required=True, type=argument(plain_name))
     add_language("-s", "--source-lang", metavar="SRC", help="source language")
     add_language("-t", "--target-lang", metavar="TGT", help="target language")
     for split in ("train", "valid", "test"):

@@ -18,12 +18,12 @@ from syntax_nmt.commands.annotating import (
     resources,
     run_annotation,
 )
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunks import OUTSIDE, ChunkedSentence, iob2_tags, read_chunks, read_conll2000
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.chunker_training import MAX_STEPS, train_chunker

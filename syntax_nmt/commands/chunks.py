@@ -3,16 +3,24 @@
 import argparse
 
 from syntax_nmt.arguments import add_files, add_flags
-from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import (
-    add_model_arguments,
-    files_of_model,
-    refuse_beside_hypothesis,
+from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis
+from syntax_nmt.commands.shared.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
 )
-from syntax_nmt.inference.extraction.chunks import corpus_of_model
-from syntax_nmt.inference.forced_decoding import add_forcing_arguments
-from syntax_nmt.inference.segmentation import check_segmentation
-from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.commands.shared.forcing import add_forcing_arguments, segmentation_of
+from syntax_nmt.commands.shared.models import (
+    add_model_arguments,
+    add_subwords_argument,
+    batch_limits,
+    files_of_model,
+    model_files,
+    scheme_of,
+)
+from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.inference.extraction.chunks import ChunkPredictor, corpus_of_model
+from syntax_nmt.inference.forced_model import ForcedModel
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.chunks.chunk_report import (
     BRACKETS,
@@ -22,8 +30,7 @@ from syntax_nmt.scoring.chunks.chunk_report import (
     chunk_findings,
     chunk_lines,
 )
-from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, corpus_of_file
-from syntax_nmt.scoring.parallel_text import add_subwords_argument, chosen_scheme
+from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, GoldChunks, corpus_of_file
 
 EXAMPLE = (
     "syntax-nmt chunks data-bin --path checkpoints/checkpoint_best.pt --source test.de "
@@ -101,7 +108,11 @@ def run(args: argparse.Namespace) -> None:
     if args.format in CHUNK_FORMATS:  # 0.1.0 had no other form to choose
         args.chunk_format, args.format = args.chunk_format or args.format, None
     _check_options(args)
-    corpus = corpus_of_file(args) if args.hypothesis else corpus_of_model(args)
+    score = GoldChunks(args.score, args.strict) if args.score else None
+    if args.hypothesis:
+        corpus = corpus_of_file(args.hypothesis, args.target, score, args.strict)
+    else:
+        corpus = _corpus_of_model(args, score)
     form = args.chunk_format or IOB2
     if args.hypothesis:
         _check_use(args, corpus)
@@ -113,11 +124,19 @@ def run(args: argparse.Namespace) -> None:
     write_findings(chunk_findings(corpus), args, stdout_is_free=False)
 
 
+def _corpus_of_model(args: argparse.Namespace, score: GoldChunks | None) -> ChunkedCorpus:
+    model = ForcedModel.load(model_files(args), segmentation_of(args))
+    with errors_of(args.path):
+        predictor = ChunkPredictor(model.decoder, *batch_limits(args))
+    text = model.text(args.source, args.target, scheme_of(args))
+    return corpus_of_model(predictor, text, args.target, score, bool(args.alignments))
+
+
 def _check_options(args: argparse.Namespace) -> None:
     """Refuses incompatible options before anything is loaded."""
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("source", "alignments"))
-        if chosen_scheme(args) is not None:
+        if scheme_of(args) is not None:
             raise UserError("--subwords is about pieces, and --hypothesis has words: leave it out")
     elif not (args.databin and args.path and args.source and args.target):
         raise UserError(
@@ -125,7 +144,7 @@ def _check_options(args: argparse.Namespace) -> None:
             "--hypothesis"
         )
     else:
-        check_segmentation(args)
+        segmentation_of(args)
     inputs = [args.source, args.target, args.hypothesis, args.score, *files_of_model(args)]
     check_outputs([*findings_outputs(args), args.output, args.alignments], inputs)
 

@@ -1,34 +1,29 @@
 """`syntax-nmt compare`: tests whether systems differ from the baseline by more than chance."""
 
 import argparse
-from typing import Any
 
-from syntax_nmt.arguments import add_files
-from syntax_nmt.commands.word_options import add_word_arguments, files_of_words, word_settings
-from syntax_nmt.errors import UserError
-from syntax_nmt.reporting.findings import (
+from syntax_nmt.arguments import add_files, argument
+from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
     add_findings_arguments,
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.reporting.output import check_outputs
-from syntax_nmt.scoring.translations.comparison import comparison_figures, comparison_findings
-from syntax_nmt.scoring.translations.evaluated_systems import (
-    EvaluationSet,
-    add_test_set_arguments,
-    files_of_test_set,
-    read_test_set,
-)
-from syntax_nmt.scoring.translations.lengths import length_limit
-from syntax_nmt.scoring.translations.options import (
+from syntax_nmt.commands.shared.metrics import (
     add_metric_arguments,
     add_sampling_arguments,
     metric_set,
     sampling_of,
 )
-from syntax_nmt.scoring.words.word_figures import compare_words
-from syntax_nmt.scoring.words.word_tables import comparison_tables, word_notes
+from syntax_nmt.commands.shared.test_sets import (
+    add_test_set_arguments,
+    files_of_test_set,
+    read_test_set,
+)
+from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
+from syntax_nmt.reporting.output import check_outputs
+from syntax_nmt.scoring.evaluation import compare
+from syntax_nmt.scoring.translations.lengths import LengthLimit
 
 EXAMPLE = (
     "syntax-nmt compare stock.gen dependency.gen --reference test.de\n"
@@ -67,7 +62,7 @@ def _add_cut_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("translations that run away")
     group.add_argument(
         "--cut",
-        type=length_limit,
+        type=argument(LengthLimit.of),
         metavar="RATIO,WORDS",
         help="cut translations to RATIO × source words + WORDS, such as "
         "1.5,5, before scoring, like a search with a smaller --max-len-a and --max-len-b",
@@ -85,34 +80,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: one system only, or files that are damaged or do not go together.
     """
-    if len(args.outputs) + len(args.system) == 1:
-        raise UserError("one system: give the baseline first, then those to compare with it")
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
-    cut = None
-    if args.cut is not None:
-        test_set, cut = _cut(args, test_set)
     words = word_settings(args, test_set)
-    metrics = metric_set(args, test_set)
-    sampling = sampling_of(args, test_set)
-    # First, as its files may not fit.
-    of_words = None if words is None else compare_words(test_set, words, sampling)
-    statistics = metrics.statistics(test_set.systems, test_set.references)
-    figures = comparison_figures(metrics, test_set, statistics, sampling)
-    if cut is not None:
-        figures["cut"] = cut
-    findings = comparison_findings(figures, args.width)
-    if of_words is not None:
-        figures["words_by"] = of_words
-        tables = comparison_tables(of_words, args.width)
-        findings = findings.with_tables(tables, word_notes(of_words))
+    findings = compare(
+        test_set,
+        metric_set(args, test_set),
+        sampling_of(args, test_set),
+        cut=args.cut,
+        words=words,
+        digits=args.width,
+    )
     write_findings(findings, args, stdout_is_free=True)
-
-
-def _cut(args: argparse.Namespace, test_set: EvaluationSet) -> tuple[EvaluationSet, dict[str, Any]]:
-    """The test set with translations cut at a length, and how many were longer."""
-    if args.sentence_scores:
-        raise UserError("--cut: --sentence-scores are of translations that are not cut: leave one")
-    if test_set.source is None:
-        raise UserError("--cut: no lengths are known: give the source text as --source")
-    return args.cut.cut_test_set(test_set), args.cut.figures(test_set)

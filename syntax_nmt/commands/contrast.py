@@ -3,20 +3,18 @@
 import argparse
 
 from syntax_nmt.arguments import add_files, ascending_numbers
+from syntax_nmt.commands.shared.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.commands.shared.forcing import add_forcing_arguments, segmentation_of
+from syntax_nmt.commands.shared.models import batch_limits, files_of_model
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import files_of_model
-from syntax_nmt.inference.forced_decoding import (
-    add_forcing_arguments,
-    forced_model,
-    sentence_scores,
-)
-from syntax_nmt.inference.segmentation import (
-    Segment,
-    check_segmentation,
-    forcing_advice,
-    note_unfit,
-)
-from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.inference.forced_decoding import sentence_scores
+from syntax_nmt.inference.forced_model import ForcedModel
+from syntax_nmt.inference.segmentation import Segment
+from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.contrast.contrast_report import (
     DEFAULT_BINS,
@@ -104,7 +102,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do not go together, or files that cannot be used.
     """
     _check_options(args)
-    check_segmentation(args)
+    segmentation_of(args)
     pairs = _read_pairs(args)
     names = args.name or args.path
     models = [
@@ -121,16 +119,16 @@ def _pair_scores(
     args: argparse.Namespace, path: str, pairs: list[ContrastivePair]
 ) -> list[PairScores | None]:
     """The scores of one model, which is in memory only during this call."""
-    decoder, source, target = forced_model(args, path)
-    tokens = _token_pairs(pairs, source, target)
-    advice, correct = forcing_advice(args), tokens[: len(pairs)]
+    files = ModelFiles(path, args.databin, args.parser_config, args.device)
+    model = ForcedModel.load(files, segmentation_of(args))
+    tokens = _token_pairs(pairs, model.source, model.target)
+    correct = tokens[: len(pairs)]
     name = f"the source of {args.pairs}" if args.pairs else args.source
-    sources = [pair.source for pair in correct]
-    note_unfit(decoder.task, name, [pair.source for pair in pairs], sources, advice)
+    model.note_unfit(name, [pair.source for pair in pairs], [pair.source for pair in correct])
     name = f"the reference of {args.pairs}" if args.pairs else args.correct
     targets = [pair.target for pair in correct]
-    note_unfit(decoder.task, name, [pair.correct for pair in pairs], targets, advice, target=True)
-    scores = sentence_scores(decoder, tokens, args.max_tokens, args.batch_size)
+    model.note_unfit(name, [pair.correct for pair in pairs], targets, target=True)
+    scores = sentence_scores(model.decoder, tokens, *batch_limits(args))
     half = len(pairs)
     return [
         None if correct is None or incorrect is None else PairScores(correct, incorrect)

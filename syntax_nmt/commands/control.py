@@ -10,6 +10,11 @@ from random import Random
 from typing import Any
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.commands.shared.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.controls.features import Majority, dummy
@@ -23,13 +28,7 @@ from syntax_nmt.data.controls.kinds import (
 from syntax_nmt.data.controls.structures import chain, draw_lenders, shuffled
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 from syntax_nmt.errors import UserError
-from syntax_nmt.reporting.findings import (
-    Findings,
-    Table,
-    add_findings_arguments,
-    findings_outputs,
-    write_findings,
-)
+from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (

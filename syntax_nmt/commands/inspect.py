@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.commands.shared.models import add_subwords_argument, scheme_of
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.data.text_files import check_writable
@@ -12,7 +13,6 @@ from syntax_nmt.inspection.data_inspection import Inspection, inspect_data
 from syntax_nmt.inspection.data_report import json_report, text_report
 from syntax_nmt.inspection.data_samples import draw_samples, sample_split
 from syntax_nmt.reporting.output import STDOUT, open_output
-from syntax_nmt.scoring.parallel_text import add_subwords_argument
 
 EXAMPLE = "syntax-nmt inspect data-bin --samples 3 --json figures.json"
 
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     args.databin = str(prepared_folder(Path(args.databin))[1])
     if args.json not in (None, STDOUT):
         check_writable(Path(args.json), *_inputs(args.databin), *_inputs(args.words))
-    found = inspect_data(args.databin, args.subwords, args.words)
+    found = inspect_data(args.databin, scheme_of(args), args.words)
     drawn = sample_split(found.texts, args.split) if args.samples or args.split else []
     if args.json != STDOUT:
         with open_output(STDOUT) as stream:

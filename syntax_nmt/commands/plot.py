@@ -5,7 +5,8 @@ import importlib
 import sys
 from types import ModuleType
 
-from syntax_nmt.pictures.plots.picture_format import add_width_argument, picture_format
+from syntax_nmt.arguments import argument
+from syntax_nmt.pictures.plots.picture_format import TEXT_WIDTH, picture_format, points
 from syntax_nmt.reporting.output import check_outputs
 
 # Description and example of each kind. Modules are loaded on demand, because some load fairseq.
@@ -100,12 +101,20 @@ def kind_parser(name: str) -> argparse.ArgumentParser:
     add = group.add_argument
     add("--output", metavar="FILE", required=True, help="picture file; ends in .svg, .png or .pdf")
     add("--title", metavar="TEXT", default="", help="stands above (default: none)")
-    add_width_argument(group)
+    add(
+        "--width",
+        type=argument(points),
+        default=points(str(TEXT_WIDTH)),
+        dest="room",
+        metavar="CM",
+        help="lay trees and curves out for so much room, such as 7.7 for a column of the ACL: "
+        f"wider trees go down the page (default: {TEXT_WIDTH:g}, the text of an A4 page)",
+    )
     return parser
 
 
 def _module(kind: str) -> ModuleType:
-    return importlib.import_module(f"syntax_nmt.pictures.kinds.{kind}")
+    return importlib.import_module(f"syntax_nmt.commands.plots.{kind}")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from syntax_nmt import FOLDER
-from syntax_nmt.arguments import add_flags, flag, positive_int
+from syntax_nmt.arguments import add_flags, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
     add_feature_options,
     add_mismatch_options,
@@ -19,17 +19,17 @@ from syntax_nmt.commands.annotating import (
     unused_models,
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import check_columns
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
-from syntax_nmt.data.data_bin_names import language_name
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
-from syntax_nmt.option_checks import refuse_idle
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation_files import find_annotation_file, unused_annotation
+from syntax_nmt.preparation.annotation_files import find_annotation, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
 from syntax_nmt.preparation.preparation import Preparation, summary
 from syntax_nmt.preparation.segment import load_model
@@ -85,7 +85,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
-    add_language = partial(parser.add_argument, required=True, type=language_name)
+    add_language = partial(parser.add_argument, required=True, type=argument(plain_name))
     add_language("--source-lang", help="the raw source files' suffix")
     add_language("--target-lang", help="the raw target files' suffix")
     parser.add_argument(
@@ -175,15 +175,14 @@ def _plan(args: argparse.Namespace) -> Plan:
     _refuse_cut_text(args, splits)
     columns = check_columns(args.features, "--features")
     annotators = _annotators(args)
-    trees = (find_annotation_file(split.prefix, source, HEADS) for split in splits)
-    if columns and HEADS not in annotators and not any(trees):
+    given = find_annotation(splits, source, target)
+    if columns and HEADS not in annotators and not any(kind == HEADS for _, kind in given):
         raise UserError(
             f"--features {args.features}: there are no dependency trees to take them from: leave "
             "--no-parse out, or give PREF.LANG.conllu"
         )
     for kind, find in annotators.items():
-        lang = source if kind.side == SOURCE else target
-        if any(find_annotation_file(split.prefix, lang, kind) is None for split in splits):
+        if any((split.name, kind) not in given for split in splits):
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
@@ -197,6 +196,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         piece_model=args.sentencepiece_model,
         joined=not args.separate and not vocabularies,
         annotators=annotators,
+        given=given,
         resources=resources(args),
         vocabularies=vocabularies,
         on_mismatch=args.on_mismatch,

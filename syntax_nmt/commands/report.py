@@ -2,23 +2,27 @@
 
 import argparse
 import sys
-from functools import partial
 
 from syntax_nmt.arguments import natural_int, sentence_numbers
-from syntax_nmt.commands.word_options import add_word_arguments, files_of_words, word_settings
-from syntax_nmt.pictures.report_page.report_data import ReportData, report_data
-from syntax_nmt.reporting.findings import add_digits_argument
-from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
-from syntax_nmt.scoring.translations.evaluated_systems import (
-    add_test_set_arguments,
-    files_of_test_set,
-)
-from syntax_nmt.scoring.translations.options import (
+from syntax_nmt.commands.shared.findings import add_digits_argument
+from syntax_nmt.commands.shared.metrics import (
     add_length_arguments,
     add_metric_arguments,
     add_sampling_arguments,
+    length_bins,
+    metric_set,
+    sampling_of,
 )
-from syntax_nmt.scoring.translations.system_files import STRUCTURE_OPTIONS, add_named_file_arguments
+from syntax_nmt.commands.shared.test_sets import (
+    add_test_set_arguments,
+    files_of_test_set,
+    named_files,
+    read_test_set,
+)
+from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
+from syntax_nmt.pictures.report_page.report_data import CHRF, ReportData, SampleChoice, report_data
+from syntax_nmt.pictures.report_page.structures import KINDS, REFERENCE
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 
 EXAMPLE = (
     "syntax-nmt report --system baseline base.gen --system ours ours.gen --reference test.de "
@@ -39,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
-    add_named_file_arguments(parser)
+    _add_named_file_arguments(parser)
     _add_sample_arguments(parser)
     add_length_arguments(parser)
     add_word_arguments(parser)
@@ -50,6 +54,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
     add("--title", metavar="TEXT", help="title of the page (default: the systems' names)")
     add_digits_argument(group)
+
+
+def _add_named_file_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options, each of which may be given once for each system."""
+    group = parser.add_argument_group(
+        "what else is known of a system, by the name that it has in the tables (NAME)"
+    )
+    structures = parser.add_argument_group(
+        f"structures of the sentences, one a sentence; {REFERENCE} as NAME: gold structures, which "
+        f"the systems' are compared with where their words are the same"
+    )
+    _add(group, "--log", ("NAME FILE", "FILE"), "output of fairseq-train; several are several "
+         "seeds. If a training was interrupted and resumed, join its logs into one file first, "
+         "oldest first (cat)")  # fmt: skip
+    _add(structures, "--dependencies", ("NAME", "FILE"), "dependency trees in CoNLL-U")
+    _add(structures, "--constituents", ("NAME", "FILE"), "bracketed trees, one a line")
+    _add(structures, "--alignments", ("NAME FILE", "SOURCE TARGET"), "links i-j, from 0; and the "
+         "two texts whose words they link (default: the source and the translation)")  # fmt: skip
+    _add(structures, "--chunks", ("NAME FILE", "TEXT"), "chunk tags, as syntax-nmt chunks "
+         "writes them; and the text that has been chunked (default: the translation)")  # fmt: skip
+
+
+def _add(group: argparse._ArgumentGroup, option: str, values: tuple[str, str], what: str) -> None:
+    group.add_argument(option, action="append", nargs="+", default=[], metavar=values, help=what)
 
 
 def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: files that are damaged or do not go together.
     """
     _check_output(args)
-    data = report_data(args, partial(word_settings, args))
+    data = read_report(args)
     # These load matplotlib.
     from syntax_nmt.pictures.report_page.page import page_html
     from syntax_nmt.pictures.report_page.picture import Pictures
@@ -97,6 +125,29 @@ def run(args: argparse.Namespace) -> None:
         print(f"{args.output}: {counted}", file=sys.stderr)
 
 
+def read_report(args: argparse.Namespace) -> ReportData:
+    """Reads and measures what the command line names.
+
+    Raises:
+        UserError: as of :func:`report_data`; or of a system's files.
+    """
+    test_set = read_test_set(args)
+    names = [system.name for system in test_set.systems]
+    return report_data(
+        test_set,
+        metric_set(args, test_set, CHRF),
+        sampling_of(args, test_set),
+        SampleChoice(args.samples, args.sentences),
+        bins=length_bins(args, test_set),
+        logs=named_files("--log", args.log, names, ()),
+        structures={
+            kind: named_files(f"--{kind}", getattr(args, kind), [*names, REFERENCE], numbers)
+            for kind, numbers in KINDS.items()
+        },
+        words=word_settings(args, test_set),
+    )
+
+
 def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
     """Says how samples were chosen, because they are not random."""
     if args.sentences is not None:
@@ -109,9 +160,6 @@ def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
 
 def _check_output(args: argparse.Namespace) -> None:
     named = [
-        path
-        for option in ("log", *STRUCTURE_OPTIONS)
-        for _, *paths in getattr(args, option)
-        for path in paths
+        path for option in ("log", *KINDS) for _, *paths in getattr(args, option) for path in paths
     ]
     check_outputs([args.output], [*files_of_test_set(args), *files_of_words(args), *named])

@@ -3,29 +3,28 @@
 import argparse
 
 from syntax_nmt.arguments import natural_int, positive_int
-from syntax_nmt.commands.word_options import add_word_arguments, files_of_words, word_settings
-from syntax_nmt.reporting.findings import (
+from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
     add_findings_arguments,
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.reporting.output import check_outputs
-from syntax_nmt.scoring.translations.evaluated_systems import (
-    add_test_set_arguments,
-    files_of_test_set,
-    read_test_set,
-)
-from syntax_nmt.scoring.translations.options import (
+from syntax_nmt.commands.shared.metrics import (
     add_length_arguments,
     add_metric_arguments,
     length_bins,
     metric_set,
 )
+from syntax_nmt.commands.shared.test_sets import (
+    add_test_set_arguments,
+    files_of_test_set,
+    read_test_set,
+)
+from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
+from syntax_nmt.reporting.output import check_outputs
+from syntax_nmt.scoring.evaluation import score
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
-from syntax_nmt.scoring.translations.score_report import Confidence, score_figures, score_findings
-from syntax_nmt.scoring.words.word_figures import score_words
-from syntax_nmt.scoring.words.word_tables import score_tables, word_notes
+from syntax_nmt.scoring.translations.score_report import Confidence
 
 EXAMPLE = (
     "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"
@@ -84,16 +83,12 @@ def run(args: argparse.Namespace) -> None:
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)
-    metrics = metric_set(args, test_set)
-    bins = length_bins(args, test_set)
-    confidence = Confidence(args.confidence_n, args.seed) if args.confidence else None
-    # First, as its files may not fit.
-    of_words = None if words is None else score_words(test_set, words, confidence)
-    statistics = metrics.statistics(test_set.systems, test_set.references)
-    figures = score_figures(metrics, test_set, statistics, bins, confidence)
-    findings = score_findings(figures, args.width)
-    if of_words is not None:
-        figures["words_by"] = of_words
-        tables = score_tables(of_words, args.width)
-        findings = findings.with_tables(tables, word_notes(of_words))
+    findings = score(
+        test_set,
+        metric_set(args, test_set),
+        bins=length_bins(args, test_set),
+        confidence=Confidence(args.confidence_n, args.seed) if args.confidence else None,
+        words=words,
+        digits=args.width,
+    )
     write_findings(findings, args, stdout_is_free=True)

@@ -7,26 +7,32 @@ from collections.abc import Iterator
 from tqdm import tqdm
 
 from syntax_nmt.arguments import add_files, add_flags, flag, positive_int, sentence_numbers
-from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import (
-    GEN_SUBSET,
-    SOURCE,
-    TARGET,
+from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, refuse_idle
+from syntax_nmt.commands.shared.findings import (
+    add_findings_arguments,
+    findings_outputs,
+    write_findings,
+)
+from syntax_nmt.commands.shared.models import (
     add_batch_arguments,
     add_model_arguments,
     add_parser_argument,
+    add_subwords_argument,
+    batch_limits,
     files_of_model,
-    refuse_beside_hypothesis,
+    model_files,
+    scheme_of,
 )
-from syntax_nmt.option_checks import refuse_idle
-from syntax_nmt.reporting.findings import add_findings_arguments, findings_outputs, write_findings
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.settings import TEST, CorpusText
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output, write_lines
 from syntax_nmt.scoring.constituents import constituent_corpus
+from syntax_nmt.scoring.constituents.constituent_corpus import GoldFile
 from syntax_nmt.scoring.constituents.constituent_report import ConstituentReport
 from syntax_nmt.scoring.dependencies import parsed_corpus
 from syntax_nmt.scoring.dependencies.parsed_corpus import Selection
 from syntax_nmt.scoring.dependencies.tree_report import ParseReport
-from syntax_nmt.scoring.parallel_text import add_subwords_argument
 from syntax_nmt.scoring.tree_corpus import TreeCorpus, TreeReport
 
 EXAMPLE = (
@@ -103,23 +109,33 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
+    gold = args.conllu, Selection.of(args.words, args.known_words)
     if args.hypothesis:
-        corpus = parsed_corpus.corpus_of_file(args)
+        corpus = parsed_corpus.corpus_of_file(args.hypothesis, *gold)
     else:  # imports fairseq, which files do not need
         from syntax_nmt.inference.extraction.dependencies import corpus_of_model
 
-        corpus = corpus_of_model(args)
+        texts = model_files(args), _text(args), batch_limits(args)
+        corpus = corpus_of_model(*texts, *gold, side=args.side or SOURCE)
     return corpus, ParseReport(corpus, drawn, punctuation=not args.no_punctuation)
 
 
 def _constituents(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
+    gold = GoldFile(args.trees, args.collins) if args.trees else None
     if args.hypothesis:
-        corpus = constituent_corpus.corpus_of_file(args)
+        corpus = constituent_corpus.corpus_of_file(args.hypothesis, gold)
     else:
         from syntax_nmt.inference.extraction.constituents import corpus_of_model
 
-        corpus = corpus_of_model(args)
+        side, layer = args.side or SOURCE, args.layer or 0
+        files, limits = model_files(args), batch_limits(args)
+        corpus = corpus_of_model(files, _text(args), limits, side, layer, gold)
     return corpus, ConstituentReport(corpus, drawn)
+
+
+def _text(args: argparse.Namespace) -> CorpusText:
+    files = args.input, args.translations, args.segmented
+    return CorpusText(args.gen_subset, *files, scheme_of(args))
 
 
 def _blocks(corpus: TreeCorpus, report: TreeReport) -> Iterator[str]:
@@ -148,7 +164,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     add(
         "--gen-subset",
         metavar="SPLIT",
-        default=GEN_SUBSET,
+        default=TEST,
         help="split to parse (default: %(default)s)",
     )
     add_files(
@@ -250,7 +266,7 @@ def _check_options(args: argparse.Namespace, draws: bool) -> None:
         )
     if args.input and (args.side == TARGET) != bool(args.translations):
         raise UserError(f"--side {TARGET} with --input parses --translations: give both or neither")
-    Selection.of(args)
+    Selection.of(args.words, args.known_words)
     names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations")
     outputs = [*findings_outputs(args), args.output, STDOUT if draws else None]
     check_outputs(outputs, [*(getattr(args, name) for name in names), *files_of_model(args)])

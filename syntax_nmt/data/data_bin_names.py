@@ -5,7 +5,6 @@ Languages, splits and formats come from checkpoints, command lines and the names
 is held to a list of what is allowed.
 """
 
-import argparse
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -43,14 +42,14 @@ def check_name(name: str, what: str) -> None:
         raise UserError(f"{what} {name[:80]!r} is no plain name: give one of {_ALLOWED}")
 
 
-def language_name(text: str) -> str:
-    """A language on a command line.
+def plain_name(text: str) -> str:
+    """The text itself.
 
     Raises:
-        argparse.ArgumentTypeError: it is no plain name.
+        ValueError: it is no plain name.
     """
     if not is_name(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no plain name: give one of {_ALLOWED}")
+        raise ValueError(f"{text!r} is no plain name: give one of {_ALLOWED}")
     return text
 
 

@@ -18,16 +18,25 @@ class EntryCountError(UserError):
     """Files that belong together have different numbers of sentences."""
 
 
-def annotation_entries(
-    file: Path, kind: AnnotationKind, attach_roots: bool = False
-) -> Iterator[tuple[Place, Any]]:
-    """The raw entries of an annotation file, plain or `.gz`.
+@dataclass(frozen=True)
+class WordAnnotation:
+    """An annotation file at word level, and how it is read.
 
-    Args:
-        attach_roots: whether to attach further roots of a parse to the first.
+    Attributes:
+        file: plain or `.gz`.
+        kind: of the annotation.
+        attach_roots: attaches further roots of a parse to the first.
     """
-    for line, entry in kind.entries(read_lines(file)):
-        yield Place(file, line), kind.attach_roots(entry) if attach_roots else entry
+
+    file: Path
+    kind: AnnotationKind
+    attach_roots: bool = False
+
+    def entries(self) -> Iterator[tuple[Place, Any]]:
+        """The raw entries."""
+        for line, entry in self.kind.entries(read_lines(self.file)):
+            place = Place(self.file, line)
+            yield place, self.kind.attach_roots(entry) if self.attach_roots else entry
 
 
 def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
@@ -157,14 +166,7 @@ class AnnotationFit:
         )
 
 
-def refuse_shift(
-    file: Path,
-    kind: AnnotationKind,
-    lines: _Lines,
-    number: int,
-    text: Path,
-    attach_roots: bool = False,
-) -> None:
+def refuse_shift(annotation: WordAnnotation, lines: _Lines, number: int, text: Path) -> None:
     """Checks whether a sentence's annotation is that of a nearby one, because a sentence is
     missing.
 
@@ -175,15 +177,14 @@ def refuse_shift(
         lines: the words of the text from its first line.
         number: the first sentence whose annotation has other words, from 1.
         text: the text's file, for the message.
-        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
 
     Raises:
         UserError: the annotation continues with another sentence; names it.
     """
+    kind = annotation.kind
     if not kind.has_words:
         return
-    all_entries = annotation_entries(file, kind, attach_roots)
-    entries = list(islice(all_entries, number - 1, number + _LOOKED_AHEAD))
+    entries = list(islice(annotation.entries(), number - 1, number + _LOOKED_AHEAD))
     sentences = list(islice(lines(), number - 1, number + _LOOKED_AHEAD))
     if not entries:
         return
@@ -217,25 +218,22 @@ def refuse_shift(
             )
 
 
-def refuse_missing(
-    file: Path, kind: AnnotationKind, lines: _Lines, text: Path, attach_roots: bool = False
-) -> None:
+def refuse_missing(annotation: WordAnnotation, lines: _Lines, text: Path) -> None:
     """Finds the missing or additional sentence if an annotation has too few or too many entries.
 
     Args:
         lines: the words of the text from its first line.
         text: the text's file, for the message.
-        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
 
     Raises:
         UserError: an entry is missing or too many before the end; names it.
     """
-    entries = annotation_entries(file, kind, attach_roots)
+    entries = annotation.entries()
     for number, ((place, entry), words) in enumerate(zip(entries, lines()), start=1):
         try:
-            kind.read(entry, words, place, f"{text}:{number}")
+            annotation.kind.read(entry, words, place, f"{text}:{number}")
         except OtherTextError:
-            refuse_shift(file, kind, lines, number, text, attach_roots)
+            refuse_shift(annotation, lines, number, text)
             return
 
 

@@ -15,7 +15,7 @@ from fairseq.data import Dictionary
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, Place
 from syntax_nmt.data.annotation_transfer import OtherTextError
-from syntax_nmt.data.mismatch import AnnotationFit, annotation_entries, in_step
+from syntax_nmt.data.mismatch import AnnotationFit, WordAnnotation, in_step
 from syntax_nmt.data.ragged import IndexedFile
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import BYTE_ORDER_MARK, read_lines
@@ -50,24 +50,25 @@ class Projector:
     """Projects one annotation file of one language of one split to subwords.
 
     Attributes:
-        kind: of the annotation file.
-        file: the annotation file.
+        annotation: the annotation file.
         pieces: the segmented text.
         words: the tokenised text, or None if the pieces determine the words.
         scheme: one of `subwords.SCHEMES`.
         tokens: fairseq's prefix of the binarised tokens, for messages.
         label_ids: id of each label of a kind that has some.
-        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
     """
 
-    kind: AnnotationKind
-    file: Path
+    annotation: WordAnnotation
     pieces: Path
     words: Path | None
     scheme: str
     tokens: Path
     label_ids: Mapping[str, int] = field(default_factory=dict)
-    attach_roots: bool = False
+
+    @property
+    def kind(self) -> AnnotationKind:
+        """Of the annotation file."""
+        return self.annotation.kind
 
     def batches(
         self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
@@ -83,7 +84,7 @@ class Projector:
         """
         batch: list[Sentence] = []
         streams: dict[str, Iterator[Any]] = {
-            str(self.file): annotation_entries(self.file, self.kind, self.attach_roots),
+            str(self.annotation.file): self.annotation.entries(),
             str(self.pieces): read_lines(self.pieces),
             f"{self.tokens}.idx": iter(sizes.tolist()),
         }

@@ -16,7 +16,6 @@ SENTENCEPIECE: Final = "sentencepiece"
 SUBWORD_NMT: Final = "subword-nmt"
 NO_SUBWORDS: Final = "none"
 SCHEMES: Final = (SENTENCEPIECE, SUBWORD_NMT, NO_SUBWORDS)
-AUTO = "auto"  # detect the scheme from the text
 
 OPENER = "▁"
 CONTINUED = "@@"

@@ -2,7 +2,6 @@
 
 import json
 import tempfile
-from argparse import Namespace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import Namespace, flag
 from syntax_nmt.backbone.source_factors import NO_VALUE, SourceFactors, places
 from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
 from syntax_nmt.data.text_files import write_binary_atomically

@@ -1,8 +1,6 @@
 """Exports a model that computes the same as fairseq's `transformer` as its checkpoint."""
 
-import argparse
 import dataclasses
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from fairseq.tasks import FairseqTask
 from fairseq.tasks.translation import TranslationConfig
 from omegaconf import OmegaConf
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import Namespace, defaults_of, flag
 from syntax_nmt.backbone.feature import having
 from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.data.annotation import COLUMNS
@@ -129,9 +127,7 @@ def _stock_options(cfg: Any, task: FairseqTask) -> Namespace:
     languages = ["--source-lang", task.cfg.source_lang, "--target-lang", task.cfg.target_lang]
     command = [".", "--task", "translation", *languages, "--arch", "transformer"]
     args: Namespace = options.parse_args_and_arch(options.get_training_parser(), command)
-    parser = argparse.ArgumentParser(argument_default=argparse.SUPPRESS)
-    TransformerModel.add_args(parser)
-    for name in {action.dest for action in parser._actions}:
+    for name in vars(defaults_of(TransformerModel.add_args)):
         if hasattr(cfg, name):
             setattr(args, name, getattr(cfg, name))
     for name in ("left_pad_source", "left_pad_target"):

@@ -1,9 +1,8 @@
 """Forced decoding: a trained model reads given translations token by token (teacher forcing).
 
-Also the options for it, and the log-probabilities of the translations.
+Also the log-probabilities of the translations.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,22 +16,11 @@ from torch import Tensor
 from tqdm import tqdm
 
 from syntax_nmt.errors import errors_of
-from syntax_nmt.inference.arguments import (
-    add_batch_arguments,
-    add_device_arguments,
-    add_parser_argument,
-)
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
-from syntax_nmt.inference.segmentation import (
-    Segment,
-    add_segmentation_arguments,
-    forcing_advice,
-    note_unfit,
-    segmenters,
-)
+from syntax_nmt.inference.parsed_sources import check_parser, parsed_inputs, source_parser
+from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.inference.source_text import length_batches, token_ids
-from syntax_nmt.scoring.parallel_text import TokenPair, read_parallel
+from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
 
 
@@ -67,7 +55,7 @@ class ForcedDecoder:
     def __init__(
         self, model: BaseFairseqModel, task: FairseqTask, parser: SourceParser | None = None
     ) -> None:
-        self.annotation = ParsedSources(model, parser)
+        self.inputs = parsed_inputs(model, parser)
         model.eval()  # gives None for a model that fairseq has prepared for a search
         self.model: Any = model
         self.task: Any = task
@@ -119,10 +107,8 @@ class ForcedDecoder:
         # The longest source is first, as fairseq's recurrent encoders require.
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
-        inputs = sample["net_input"]
-        inputs.update(
-            self.annotation.of(inputs["src_tokens"], [pairs[row].source for row in order])
-        )
+        pieces = [list(pairs[row].source) for row in order]
+        sample = self.inputs.for_inference([self.model], sample, lambda _: pieces, scores=False)
         return ForcedBatch(
             indices=[indices[row] for row in order],
             sources=[lengths[0][row] for row in order],
@@ -131,74 +117,26 @@ class ForcedDecoder:
         )
 
 
-def load_forced_decoder(
-    path: str,
-    data: str,
-    device: torch.device,
-    parser_config: str | None = None,
-    option: str = "--parser-config",
-) -> ForcedDecoder:
+def load_forced_decoder(files: ModelFiles, parser_option: str = "--parser-config") -> ForcedDecoder:
     """Loads a checkpoint for forced decoding.
 
     Args:
-        data: the data-bin folder it was trained with.
-        parser_config: the file of `--parser-config`, which is read only if the model needs it.
-        option: to recommend if it is missing.
+        files: the parser's configuration is read only if the model needs it.
+        parser_option: to recommend if it is missing.
 
     Raises:
         UserError: the checkpoint or the parser's configuration cannot be used; names the file.
     """
+    device = choose_device(files.device)
     with quiet_fairseq():
-        model, task, _ = load_model(path, data, device)
-        parser = source_parser(model, task.source_dictionary, parser_config)
-    with errors_of(path):
-        check_parser(model, parser, option)
+        model, task, _ = load_model(files.path, files.data, device)
+        parser = source_parser(model, task, files.parser_config)
+    with errors_of(files.path):
+        check_parser(model, parser, parser_option)
         return ForcedDecoder(model, task, parser)
 
 
 MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their softmax as much again
-
-
-def add_forcing_arguments(parser: argparse.ArgumentParser, batches: bool = True) -> None:
-    """Adds the options for segmentation and execution.
-
-    Args:
-        batches: whether it runs over a corpus, and not over one pair.
-    """
-    add_segmentation_arguments(parser)
-    group = parser.add_argument_group("running the model")
-    add_parser_argument(group)
-    if batches:
-        add_batch_arguments(group, MAX_TOKENS, "pairs")
-    else:
-        add_device_arguments(group)
-
-
-def forced_model(args: argparse.Namespace, path: str) -> tuple[ForcedDecoder, Segment, Segment]:
-    """A checkpoint, and the segmenters of its source and its target.
-
-    Raises:
-        UserError: the checkpoint, the parser's configuration or a tokenizer cannot be used.
-    """
-    device = choose_device(args.device)
-    decoder = load_forced_decoder(path, args.databin, device, args.parser_config)
-    return decoder, *segmenters(args, decoder.task)
-
-
-def read_forced(
-    args: argparse.Namespace, decoder: ForcedDecoder, segment: Segment, segment_target: Segment
-) -> list[TokenPair]:
-    """The pairs of `--source` and `--target`; warns on stderr if a text looks wrong.
-
-    Raises:
-        UserError: a file cannot be read, or they have different numbers of lines.
-    """
-    sources, targets = read_parallel(args.source, args.target)
-    pairs = [TokenPair(segment(x), segment_target(y)) for x, y in zip(sources, targets)]
-    advice = forcing_advice(args)
-    note_unfit(decoder.task, args.source, sources, [pair.source for pair in pairs], advice)
-    note_unfit(decoder.task, args.target, targets, [pair.target for pair in pairs], advice, True)
-    return pairs
 
 
 def sentence_scores(

@@ -1,11 +1,9 @@
 """Loads a checkpoint and its text segmentation, for raw text."""
 
-import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from fairseq import tasks
 from fairseq.data import encoders
 from fairseq.hub_utils import GeneratorHubInterface
 from fairseq.models import BaseFairseqModel
@@ -15,16 +13,12 @@ from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.model import LoadedModel
-from syntax_nmt.inference.segmentation import (
-    Segment,
-    add_segmentation_arguments,
-    check_segmentation,
-    segmenters,
-)
+from syntax_nmt.inference.parsed_sources import source_parser
+from syntax_nmt.inference.segmentation import Segment, segmenters
+from syntax_nmt.inference.settings import Segmentation
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.task.annotation_inputs import parsed_kinds
-from syntax_nmt.task.source_parser import SourceParser
 
 
 def load(
@@ -52,16 +46,14 @@ def load(
         UserError: the checkpoint, the folder or an option cannot be used; one line says why.
     """
     folder, data_bin = prepared_folder(Path(data))
+    text = _segmentation(segmentation)
+    text.check(folder)
     with quiet_fairseq():
         model, task, cfg = load_model(path, data_bin, choose_device(device))
-        sides = segmenters(_segmentation_arguments(folder, segmentation), task)
-        parser: SourceParser | None = None
+        sides = segmenters(text, folder, task)
         if parsed_kinds([model]):
-            with open_dict(cfg):
-                cfg.task.parser_config = str(parser_config or _parser_of(folder, model))
-            task = tasks.setup_task(cfg.task, from_checkpoint=True)
-            parser = task.parser
-            parser.find(parsed_kinds([model]))
+            file = Path(parser_config) if parser_config else _parser_of(folder, model)
+            task.use_parser(source_parser(model, task, file))
         elif parser_config is not None:
             raise UserError(
                 f"--parser-config {parser_config}: the model reads nothing that is parsed: leave "
@@ -72,7 +64,7 @@ def load(
         hub = GeneratorHubInterface(cfg, task, [model])
     hub.tokenizer, hub.bpe = sides[0].tokenizer, _Subwords(*sides)
     hub.to(next(model.parameters()).device)
-    return LoadedModel(hub, *sides, parser)
+    return LoadedModel(hub, *sides)
 
 
 def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
@@ -102,21 +94,16 @@ class _Subwords:
         return text if self.target.bpe is None else self.target.bpe.decode(text)
 
 
-def _segmentation_arguments(folder: Path, given: dict[str, Any]) -> argparse.Namespace:
+def _segmentation(given: dict[str, Any]) -> Segmentation:
     """The text options of the commands, from Python."""
-    parser = argparse.ArgumentParser()
-    add_segmentation_arguments(parser)
-    args = parser.parse_args([])
+    known = [field.name for field in fields(Segmentation)]
     choices = {
         "tokenizer": list(encoders.TOKENIZER_REGISTRY),
         "bpe": list(encoders.BPE_REGISTRY),  # fairseq's have more than the commands need
     }
     for name, value in given.items():
-        if not hasattr(args, name):
-            raise UserError(f"{name}: no such option: use {', '.join(vars(args))}")
+        if name not in known:
+            raise UserError(f"{name}: no such option: use {', '.join(known)}")
         if value is not None and name in choices:
             check_choice(name, value, choices[name])
-        setattr(args, name, value)
-    args.databin = folder
-    check_segmentation(args)
-    return args
+    return Segmentation(**given)

@@ -25,7 +25,7 @@ from syntax_nmt.inference.extraction.model_distances import EncoderDistances
 from syntax_nmt.inference.forced_decoding import MAX_TOKENS, ForcedDecoder
 from syntax_nmt.inference.search_options import check_search
 from syntax_nmt.inference.segmentation import Segment
-from syntax_nmt.inference.source_text import AUTO, SourceText, token_ids
+from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.scoring.alignments.alignment import Alignment, format_alignment
 from syntax_nmt.scoring.chunks.chunk_report import bracketed
@@ -110,7 +110,6 @@ class LoadedModel:
         hub: fairseq's interface to the model, its task and options.
         segment: segments source text into pieces.
         segment_target: segments target text into pieces.
-        parser: for a model that reads dependencies or phrases of the source.
     """
 
     def __init__(
@@ -118,12 +117,12 @@ class LoadedModel:
         hub: GeneratorHubInterface,
         segment: Segment,
         segment_target: Segment,
-        parser: SourceParser | None = None,
     ) -> None:
         self.hub = hub
         self._segment = segment
         self._segment_target = segment_target
-        self._parser = parser
+        # For a model that reads parses of the source.
+        self._parser: SourceParser | None = getattr(hub.task, "parser", None)
 
     @property
     def model(self) -> Any:
@@ -274,15 +273,15 @@ class LoadedModel:
             ]
 
     def _pieces(self, sentence: str) -> str:
-        return self.hub.apply_bpe(self.hub.tokenize(sentence))
+        return " ".join(self._segment(sentence))
 
     def _trees(
         self, kind: str, as_text: bool, sentences: Sequence[str]
     ) -> Sequence[DependencyTree | ConstituentTree | str | None]:
         dictionary = self.hub.task.source_dictionary
-        lines = [" ".join(self._segment(sentence)) for sentence in sentences]
+        lines = list(map(self._pieces, sentences))
         tokens = [token_ids(line.split(), dictionary) for line in lines]
-        text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme or AUTO)
+        text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme)
         if kind == CONSTITUENTS:
             distances = EncoderDistances(self.model, text, 0, self._parser)
             bracketed = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)

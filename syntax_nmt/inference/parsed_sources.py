@@ -1,19 +1,17 @@
-"""Source annotation that a model reads, parsed from the pieces."""
+"""Source annotation that a model reads: parsed from the pieces."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from fairseq.data import Dictionary
 from fairseq.models import BaseFairseqModel
-from torch import Tensor
+from fairseq.tasks import FairseqTask
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.annotation_inputs import labels_of, parsed_kinds
+from syntax_nmt.task.annotation_inputs import AnnotationInputs, parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
 
 
 def source_parser(
-    model: BaseFairseqModel, dictionary: Dictionary, parser_config: str | Path | None
+    model: BaseFairseqModel, task: FairseqTask, parser_config: str | Path | None
 ) -> SourceParser | None:
     """The parsers for a model; None = it reads no parses, or no file is given.
 
@@ -26,7 +24,7 @@ def source_parser(
     kinds = parsed_kinds([model])
     if not kinds or parser_config is None:
         return None
-    parser = SourceParser.read(parser_config, dictionary)
+    parser = SourceParser.read(parser_config, task)
     parser.find(kinds)
     return parser
 
@@ -48,8 +46,8 @@ def check_parser(
         raise UserError(f"the model reads {what}: give the parser's configuration as {option}")
 
 
-class ParsedSources:
-    """Parses sources for a model according to its declarations.
+def parsed_inputs(model: BaseFairseqModel, parser: SourceParser | None) -> AnnotationInputs:
+    """What gives a model its annotation: all of it comes from a parser.
 
     Args:
         parser: None = there is none.
@@ -57,24 +55,5 @@ class ParsedSources:
     Raises:
         UserError: the model reads parses, and there is no parser.
     """
-
-    def __init__(self, model: BaseFairseqModel, parser: SourceParser | None) -> None:
-        check_parser(model, parser)
-        self.parser = parser
-        self.kinds = parsed_kinds([model])
-        self.labels = labels_of(self.kinds, [model])
-
-    def of(
-        self, src_tokens: Tensor, segmented: Sequence[Sequence[str] | None]
-    ) -> dict[str, Tensor]:
-        """The model's inputs in addition to the tokens, by name.
-
-        Args:
-            src_tokens: B×S, padded on one side, EOS last.
-            segmented: the pieces of each sentence; among its tokens unknown ones have lost theirs.
-                None where they are not known.
-        """
-        if self.parser is None:
-            return {}
-        known = [None if pieces is None else list(pieces) for pieces in segmented]
-        return self.parser.parse(self.kinds, src_tokens, lambda rows: known, self.labels)
+    check_parser(model, parser)
+    return AnnotationInputs((), {}, None if parser is None else parser.parse)

@@ -1,8 +1,7 @@
 """The sentences of a text: their tokens and words."""
 
-import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -10,11 +9,12 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.data.subwords import AUTO, NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET
+from syntax_nmt.data.subwords import NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import SOURCE, TARGET
 from syntax_nmt.inference.segmentation import ADVICE_ON_PIECES, note_unfit
+from syntax_nmt.inference.settings import CorpusText
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class SourceText(Sequence[SourceSentence]):
         name: of the file, for messages.
         tokens: the ids of each sentence, EOS last.
         lines: the segmented text; None = the strings of the vocabulary are used.
-        scheme: `auto`, or one of `subwords.SCHEMES`.
+        scheme: one of `subwords.SCHEMES`; None = detected from the text.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class SourceText(Sequence[SourceSentence]):
         tokens: Sequence[Tensor],
         dictionary: Dictionary,
         lines: Sequence[str] | None,
-        scheme: str = AUTO,
+        scheme: str | None = None,
     ) -> None:
         self.name = name
         self.tokens = tokens
         self.dictionary = dictionary
         self.lines = lines
-        if scheme == AUTO:
+        if scheme is None:
             texts = (" ".join(self.pieces(index)) for index in range(len(tokens)))
             scheme = detect_scheme(texts)
         self.scheme = scheme
@@ -125,13 +125,15 @@ class SourceText(Sequence[SourceSentence]):
         return [self.dictionary[token] for token in self.tokens[index][:-1].tolist()]
 
 
-def read_segmented(path: str | Path, dictionary: Dictionary, scheme: str = AUTO) -> SourceText:
+def read_segmented(
+    path: str | Path, dictionary: Dictionary, scheme: str | None = None
+) -> SourceText:
     """The sentences of a segmented text, one a line.
 
     Args:
         path: the file, plain or `.gz`.
         dictionary: the vocabulary of its side.
-        scheme: `auto`, or one of `subwords.SCHEMES`.
+        scheme: one of `subwords.SCHEMES`; None = detected from the text.
 
     Raises:
         UserError: the file cannot be read.
@@ -145,7 +147,7 @@ def read_split(
     task: FairseqTask,
     split: str,
     segmented: str | Path | None = None,
-    scheme: str = AUTO,
+    scheme: str | None = None,
     side: str = SOURCE,
 ) -> SourceText:
     """The sentences of one side of a binarised split, in the order of the corpus.
@@ -159,7 +161,7 @@ def read_split(
         task: fairseq's translation task or one built on it.
         split: train, valid, test, …
         segmented: the input of fairseq-preprocess.
-        scheme: `auto`, or one of `subwords.SCHEMES`.
+        scheme: one of `subwords.SCHEMES`; None = detected from the text.
         side: `source` or `target`.
 
     Raises:
@@ -179,41 +181,37 @@ def read_split(
     return SourceText(str(segmented), tokens, dictionary, lines, scheme)
 
 
-def read_side(
-    args: argparse.Namespace, task: FairseqTask, side: str, segmented: str | None, scheme: str
-) -> SourceText:
-    """The sentences of one side that `--input`, `--translations` or `--gen-subset` name.
+def read_side(task: FairseqTask, wanted: CorpusText, side: str) -> SourceText:
+    """The sentences of one side of a corpus.
 
     Warns on stderr if a text does not look like the training text.
 
     Args:
         side: `source` or `target`.
-        segmented: as of :func:`read_split`.
-        scheme: `auto`, or one of `subwords.SCHEMES`.
 
     Raises:
         UserError: the text cannot be read, or is not that of the split.
     """
-    if not args.input:
-        return read_split(task, args.gen_subset, segmented, scheme, side)
-    if side == SOURCE:
-        text = read_segmented(args.input, task.source_dictionary, scheme)
-    else:
-        text = read_segmented(args.translations, task.target_dictionary, scheme)
+    path = wanted.source if side == SOURCE else wanted.target
+    if path is None:
+        return read_split(task, wanted.split, wanted.segmented, wanted.scheme, side)
+    of_source = side == SOURCE
+    dictionary = task.source_dictionary if of_source else task.target_dictionary
+    text = read_segmented(path, dictionary, wanted.scheme)
     lines = text.lines or ()
     pieces = [line.split() for line in lines]
-    note_unfit(task, text.name, lines, pieces, ADVICE_ON_PIECES, target=side != SOURCE)
+    note_unfit(task, text.name, lines, pieces, ADVICE_ON_PIECES, target=not of_source)
     return text
 
 
-def read_sides(args: argparse.Namespace, task: FairseqTask) -> tuple[SourceText, SourceText]:
-    """The sentences and their translations, of which `--segmented` and `--subwords` are about.
+def read_sides(task: FairseqTask, wanted: CorpusText) -> tuple[SourceText, SourceText]:
+    """The sentences, of which only pieces are read, and their translations.
 
     Raises:
         UserError: as of :func:`read_side`, or they have different numbers of lines.
     """
-    source = read_side(args, task, SOURCE, None, NO_SUBWORDS)
-    target = read_side(args, task, TARGET, args.segmented, args.subwords)
+    source = read_side(task, replace(wanted, segmented=None, scheme=NO_SUBWORDS), SOURCE)
+    target = read_side(task, wanted, TARGET)
     if len(source) != len(target):
         raise UserError(
             f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "

@@ -20,7 +20,7 @@ from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures, TokenFile, WordOpeners
 from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, read_manifest
-from syntax_nmt.data.subwords import AUTO, CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
+from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
 from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
 
@@ -81,13 +81,13 @@ class Inspection:
 
 
 def inspect_data(
-    folder: str | Path, scheme: str = AUTO, words: str | Path | None = None
+    folder: str | Path, scheme: str | None = None, words: str | Path | None = None
 ) -> Inspection:
     """Reads all of a data-bin folder, block by block.
 
     Args:
         folder: the data-bin folder.
-        scheme: `auto`, or one of `subwords.SCHEMES`.
+        scheme: one of `subwords.SCHEMES`; None = detected from the text.
         words: folder of the texts that annotation is made from; None = they are not checked.
 
     Raises:
@@ -99,7 +99,7 @@ def inspect_data(
 class _Inspector:
     """Fills an inspection; a file that is known to be wrong is reported once."""
 
-    def __init__(self, result: Inspection, scheme: str) -> None:
+    def __init__(self, result: Inspection, scheme: str | None) -> None:
         self.result = result
         self.folder = result.data.path
         self.scheme = scheme
@@ -147,7 +147,7 @@ class _Inspector:
         try:
             prefix = self.folder / str(name)
             tokens = TokenFile(prefix, dictionary)
-            scheme = _detect_scheme(tokens) if self.scheme == AUTO else self.scheme
+            scheme = _detect_scheme(tokens) if self.scheme is None else self.scheme
             text = InspectedText(prefix, name, dictionary, scheme)
             _count(text, tokens, self._open_annotations(text, tokens))
         except UserError as error:

@@ -1,7 +1,5 @@
 """Reading the options of all model families, including those that a checkpoint does not name."""
 
-import argparse
-from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -10,6 +8,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf, open_dict
 
+from syntax_nmt.arguments import Namespace
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods import METHODS
 
@@ -29,7 +28,7 @@ def build_for_syntax_translation(
     given = args
     if OmegaConf.is_config(args):  # started by fairseq-hydra-train
         plain: Any = OmegaConf.to_container(args, resolve=True)
-        args = argparse.Namespace(**plain)
+        args = Namespace(**plain)
     with exits_in_fairseq_programs():
         if not getattr(task, "hands_over_annotation", False):
             raise UserError(

@@ -3,7 +3,6 @@
 A preset gives defaults to options; the command line overrides them.
 """
 
-from argparse import Namespace
 from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
@@ -19,7 +18,7 @@ from fairseq.models.transformer import (
 import syntax_nmt.models.syntax_hybrid
 import syntax_nmt.models.syntax_rnn
 import syntax_nmt.models.syntax_transformer  # noqa: F401
-from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.arguments import DECODER, ENCODER, Namespace
 from syntax_nmt.methods import METHODS
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
 from syntax_nmt.methods.method import Preset as MethodPreset

@@ -1,7 +1,5 @@
 """Encoders and decoders of either family in one model, with all methods."""
 
-import argparse
-from argparse import Namespace
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -11,7 +9,7 @@ from fairseq.models.transformer import TransformerConfig, TransformerModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.arguments import DECODER, ENCODER, Namespace, Parser
 from syntax_nmt.backbone.feature import TransformerHalf
 from syntax_nmt.backbone.initialization import UNIFORM, initialize
 from syntax_nmt.backbone.rnn_encoder import PADDING, STATES, RNNEncoder
@@ -65,7 +63,7 @@ class SyntaxHybrid(CheckedHub, BaseFairseqModel):
     feature_options = SyntaxHybridOptions
 
     @staticmethod
-    def add_args(parser: argparse.ArgumentParser) -> None:
+    def add_args(parser: Parser) -> None:
         """Adds the options of both families."""
         TransformerModel.add_args(parser)
         gen_parser_from_dataclass(parser, SyntaxHybridOptions(), delete_default=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -10,6 +9,7 @@ from fairseq.models import FairseqEncoderDecoderModel, register_model
 from fairseq.tasks import FairseqTask
 from torch import nn
 
+from syntax_nmt.arguments import Parser
 from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import TRANSFORMER, refuse_while_parsing
@@ -39,7 +39,7 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
     feature_options = SyntaxRNNOptions
 
     @staticmethod
-    def add_args(parser: argparse.ArgumentParser) -> None:
+    def add_args(parser: Parser) -> None:
         """Adds the options of the family."""
         gen_parser_from_dataclass(parser, SyntaxRNNOptions(), delete_default=True)
         refuse_while_parsing(parser, TRANSFORMER)

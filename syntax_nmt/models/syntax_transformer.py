@@ -1,6 +1,5 @@
 """The Transformer family: fairseq's `transformer`, with syntax features as options."""
 
-import argparse
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -20,7 +19,7 @@ from fairseq.modules.transformer_layer import (
 from fairseq.tasks import FairseqTask
 from torch import nn
 
-from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.arguments import DECODER, ENCODER, Parser
 from syntax_nmt.backbone.feature import TransformerHalf
 from syntax_nmt.methods import features_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
@@ -53,7 +52,7 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
     feature_options = SyntaxTransformerOptions
 
     @classmethod
-    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+    def add_args(cls, parser: Parser) -> None:
         """Adds the options of the stock model and of the features."""
         super().add_args(parser)
         gen_parser_from_dataclass(parser, SyntaxTransformerOptions(), delete_default=True)

@@ -1,20 +1,18 @@
 """The annotation of a corpus's words: given, or made by an annotator."""
 
 from collections.abc import Callable, Container
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, PREPARED_KINDS, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.mismatch import STOP
+from syntax_nmt.data.mismatch import STOP, WordAnnotation
+from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.parts import PartFolder, options_sum
-from syntax_nmt.preparation.annotation_files import (
-    GivenAnnotation,
-    copy_annotation_file,
-    find_annotation_file,
-)
+from syntax_nmt.preparation.annotation_files import GivenAnnotation
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
@@ -104,42 +102,42 @@ class AnnotationTexts:
         self, split: Split, kind: AnnotationKind, destination: Path
     ) -> GivenAnnotation | None:
         """The user's annotation: next to the raw text, or next to the words."""
-        plan, lang = self._plan, self._plan.language(kind)
-        found = find_annotation_file(split.prefix, lang, kind)
-        if found is None and self._made_elsewhere(kind, destination):
-            found = destination
-        if found is None:
+        plan = self._plan
+        file = plan.given.get((split.name, kind))
+        if file is None and self._made_elsewhere(kind, destination):
+            file = destination
+        if file is None:
             return None
-        return GivenAnnotation(found, kind, plan.words(split.name, lang), plan.attach_roots)
+        annotation = WordAnnotation(file, kind, plan.attach_roots)
+        return GivenAnnotation(annotation, plan.words(split.name, plan.language(kind)))
 
     def _made_from(self, given: GivenAnnotation) -> dict[str, object]:
         """What the annotation over the words depends on."""
         return {
-            "given": self._steps.checksum(given.file),
+            "given": self._steps.checksum(given.annotation.file),
             "words": self._steps.checksum(given.words),
             "policy": [self._plan.on_mismatch, self._plan.attach_roots],
         }
 
     def _take(self, given: GivenAnnotation, destination: Path) -> Report:
         """Checks all of it, and writes it for the words."""
-        fit, found = given.check(), given.file
-        if found == destination:
+        file = given.annotation.file
+        in_place = file == destination
+        if in_place:
             self._note(
-                f"  {found}: no record of it in {self._plan.record.name}, so it counts as given; "
+                f"  {file}: no record of it in {self._plan.record.name}, so it counts as given; "
                 "to have it made, remove it and run this again"
             )
-        for note in fit.notes(found, given.words):
-            self._note(f"  {note}")
-        skipped = len(fit.mismatched)
-        if skipped and found == destination:
-            raise fit.refusal(f"or remove {destination}")
-        if skipped and self._plan.on_mismatch == STOP:
-            raise fit.refusal("or give --on-mismatch skip (they have no annotation)")
-        if found != destination and (fit.bridged or skipped or given.attach_roots):
-            given.write(destination)
-        elif found != destination:  # has the text's words
-            copy_annotation_file(found, destination)
-        report: Report = {_FROM: str(found), _IN_PLACE: found == destination}
+        with nullcontext() if in_place else write_atomically(destination) as out:
+            fit = given.fit(out)
+            for note in fit.notes(file, given.words):
+                self._note(f"  {note}")
+            skipped = len(fit.mismatched)
+            if skipped and in_place:
+                raise fit.refusal(f"or remove {destination}")
+            if skipped and self._plan.on_mismatch == STOP:
+                raise fit.refusal("or give --on-mismatch skip (they have no annotation)")
+        report: Report = {_FROM: str(file), _IN_PLACE: in_place}
         if skipped:
             self._note(f"  {skipped:,} sentences skipped, the first is {fit.first}")
             report["skipped"] = skipped

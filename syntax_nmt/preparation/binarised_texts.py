@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from fairseq.data import indexed_dataset
@@ -40,11 +40,6 @@ class BinarisedText:
         """The expected path of the annotation file of a kind."""
         return Path(f"{self.base}.{kind.ending}")
 
-    def taking(self, only: Container[Path]) -> BinarisedText:
-        """The same text with only these annotation files."""
-        annotation = {kind: path for kind, path in self.annotation.items() if path in only}
-        return replace(self, annotation=annotation)
-
 
 def find_text_files(
     destdir: Path,
@@ -54,6 +49,7 @@ def find_text_files(
     pair: tuple[str, str],
     words: str | Path | None,
     kinds: Sequence[AnnotationKind] = TEXT_KINDS,
+    only: Container[Path] | None = None,
 ) -> BinarisedText:
     """The files of one language of a split.
 
@@ -65,6 +61,7 @@ def find_text_files(
         pair: source and target language.
         words: folder of the tokenised text and the annotation files; the prefix's own by default.
         kinds: whose files are looked for, those with files of their own by default.
+        only: the annotation files to take; by default all that are found.
 
     Raises:
         UserError: there is no such text, or fairseq has not binarised it.
@@ -73,8 +70,12 @@ def find_text_files(
     folder = pieces.parent if words is None else Path(words)
     base = folder / pieces.name
     tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
-    found = {kind: find_text(f"{base}.{kind.ending}") for kind in kinds}
-    annotation = {kind: path for kind, path in found.items() if path is not None}
+    paths = {kind: find_text(f"{base}.{kind.ending}") for kind in kinds}
+    annotation = {
+        kind: path
+        for kind, path in paths.items()
+        if path is not None and (only is None or path in only)
+    }
     if not pieces.is_file() and (annotation or lang == pair[1]):
         _refuse_prefix(prefix, pair, annotation)
     tokens = _token_prefix(destdir, split, pair, lang) if annotation else destdir

@@ -24,7 +24,7 @@ from syntax_nmt.data.mismatch import (
     STOP,
     AnnotationFit,
     EntryCountError,
-    annotation_entries,
+    WordAnnotation,
     refuse_missing,
     refuse_shift,
 )
@@ -76,7 +76,7 @@ def binarize(
         subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
         only: the annotation files to take; by default all that are found.
         on_mismatch: `stop` or `skip` if the words of annotation and text differ.
-        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
+        attach_roots: attaches further roots of a parse to the first.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         feature_threshold: values of them that the training text has less often are `<unk>`.
         report: called with each line of the report.
@@ -93,15 +93,13 @@ def binarize(
     texts = [
         find_text_files(
             destdir, split, prefix, lang, (source_lang, target_lang), words,
-            TEXT_KINDS if lang == target_lang else (*TEXT_KINDS, *columns),
+            TEXT_KINDS if lang == target_lang else (*TEXT_KINDS, *columns), only,
         )
         for split, prefix in splits
         for lang in (source_lang, target_lang)
     ]  # fmt: skip
     for text in texts if only is None else ():
         report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
-    if only is not None:
-        texts = [text.taking(only) for text in texts]
     if not any(text.annotation for text in texts):
         raise UserError(
             f"no side file found: expected {' or '.join('.' + kind.ending for kind in TEXT_KINDS)} "
@@ -169,9 +167,9 @@ def _projectors(
         scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
         if scheme == "auto":
             scheme = detect_scheme(read_lines(text.pieces))
-        places = (kind, file, text.pieces, text.words, scheme, text.tokens)
+        annotation = WordAnnotation(file, kind, choices.attach_roots)
         ids = {label: number for number, label in enumerate(labels[kind], start=1)}
-        yield Projector(*places, ids, choices.attach_roots)
+        yield Projector(annotation, text.pieces, text.words, scheme, text.tokens, ids)
 
 
 def _labels(
@@ -200,7 +198,7 @@ def _labels(
 
 
 def _labels_in(kind: AnnotationKind, files: Sequence[Path]) -> Counter[str]:
-    entries = (entry for file in files for entry in annotation_entries(file, kind))
+    entries = (entry for file in files for entry in WordAnnotation(file, kind).entries())
     parsed = (kind.parse(entry, place) for place, entry in entries)
     return Counter(label for found in parsed if found is not None for label in kind.labels(found))
 
@@ -244,26 +242,25 @@ def _write_one(
     return AnnotationFile(
         sentences=len(sizes),
         annotated=annotated,
-        source=projector.file.name,
-        source_text=Fingerprint.of(projector.file),
+        source=projector.annotation.file.name,
+        source_text=Fingerprint.of(projector.annotation.file),
         files=_fingerprints(projector, prefix),
     )
 
 
 def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[Projected]:
     """Yields the results; reports sentences that an annotation file lacks."""
-    place = (projector.file, projector.kind, projector.words_of_lines)
+    place = (projector.annotation, projector.words_of_lines)
     text = projector.words or projector.pieces
     known = False
     try:
         for projected in results:
             if projected.fit.mismatched and not known:
                 known = True
-                number = projected.fit.mismatched[0]
-                refuse_shift(*place, number, text, projector.attach_roots)
+                refuse_shift(*place, projected.fit.mismatched[0], text)
             yield projected
     except EntryCountError:
-        refuse_missing(*place, text, projector.attach_roots)
+        refuse_missing(*place, text)
         raise
 
 
@@ -313,10 +310,10 @@ def _report_written(
     sentences, skipped = fit.sentences, len(fit.mismatched)
     of_these = f", {skipped} of these skipped as of other words" if skipped else ""
     report(
-        f"{name}: {sentences} sentences from {projector.file}, {annotated} annotated, "
+        f"{name}: {sentences} sentences from {projector.annotation.file}, {annotated} annotated, "
         f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
     )
-    for note in fit.notes(projector.file, projector.words or projector.pieces):
+    for note in fit.notes(projector.annotation.file, projector.words or projector.pieces):
         report(note)
     if skipped:
         report(f"{fit.first} (the first that was skipped)")

@@ -15,7 +15,6 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation_files import find_annotation_file
 from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
@@ -37,9 +36,10 @@ class Plan:
         joined: one model and one dictionary for both languages.
         vocabularies: the most words of a language whose tokens are its words, not pieces.
         annotators: annotate the words; called only if annotation is not given.
+        given: the annotation next to the raw text, by the name of the split and kind.
         resources: the workers.
         on_mismatch: `stop` or `skip` if given annotation has other words.
-        attach_roots: see :func:`~syntax_nmt.data.mismatch.annotation_entries`.
+        attach_roots: attaches further roots of a parse to the first.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         feature_threshold: values of them that training has less often are `<unk>`.
     """
@@ -53,6 +53,7 @@ class Plan:
     piece_model: Path | None
     joined: bool
     annotators: Mapping[AnnotationKind, Callable[[], StanzaAnnotator]]
+    given: Mapping[tuple[str, AnnotationKind], Path]
     resources: Resources
     vocabularies: Mapping[str, int] = field(default_factory=dict)
     on_mismatch: str = STOP
@@ -191,10 +192,7 @@ def _texts(plan: Plan) -> Iterator[Path]:
     """The raw text and its annotation."""
     for split in plan.splits:
         yield from (split.source, split.target)
-        for kind in PREPARED_KINDS:
-            file = find_annotation_file(split.prefix, plan.language(kind), kind)
-            if file is not None:
-                yield file
+    yield from plan.given.values()
 
 
 def _is_of_another(plan: Plan) -> bool:

@@ -228,7 +228,6 @@ class Preparation:
                     for lang in plan.languages
                 },
                 workers=plan.workers,
-                on_mismatch=plan.on_mismatch,
                 attach_roots=plan.attach_roots,
                 features=plan.features,
                 feature_threshold=plan.feature_threshold,

@@ -8,11 +8,9 @@ All commands use the same JSON keys: shares are in percent, null if there was no
 `low` and `high`.
 """
 
-import argparse
 import json
 import math
 import re
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +19,6 @@ from typing import Any
 from tabulate import tabulate
 
 from syntax_nmt.data.text_columns import NO_FIGURE
-from syntax_nmt.reporting.output import STDOUT, open_output
 
 TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv", "json")
 
@@ -114,63 +111,6 @@ class Findings:
         between = "\n\n" if form == MARKDOWN else "\n"
         parts.append(between.join(f"{remark}{note}" for note in self.notes))
         return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def add_findings_arguments(
-    group: argparse._ArgumentGroup, default: str = "stdout", others: Sequence[str] = ()
-) -> None:
-    """Adds the options for the destination and form of figures.
-
-    Args:
-        group: of the command's parser.
-        default: where tables go without --format.
-        others: forms for other output than figures.
-    """
-    group.add_argument("--json", metavar="FILE", help="write the figures here; - is stdout")
-    group.add_argument(
-        "--format",
-        choices=(*FORMATS, *others),
-        metavar="FORM",
-        help=f"write the figures to stdout as {', '.join(FORMATS)} (default: text to {default})",
-    )
-
-
-def add_digits_argument(group: argparse._ArgumentGroup) -> None:
-    """Adds the option for the precision of scores.
-
-    Args:
-        group: of the command's parser.
-    """
-    group.add_argument(
-        "--width",
-        "-w",
-        type=int,
-        default=1,
-        choices=range(8),
-        metavar="N",
-        help="digits after the point of scores (default: 1)",
-    )
-
-
-def findings_outputs(args: argparse.Namespace) -> list[str | None]:
-    """The outputs that :func:`write_findings` writes, for `check_outputs`."""
-    return [args.json, None if args.format is None else STDOUT]
-
-
-def write_findings(findings: Findings, args: argparse.Namespace, stdout_is_free: bool) -> None:
-    """Writes the figures to the requested outputs.
-
-    Args:
-        stdout_is_free: whether tables go there by default; otherwise to stderr.
-    """
-    if args.json is not None:
-        with open_output(args.json) as stream:
-            stream.write(findings.text(JSON))
-    if args.format is not None or (stdout_is_free and args.json != STDOUT):
-        with open_output(STDOUT) as stream:
-            stream.write(findings.text(args.format or TEXT))
-    else:
-        print(findings.text(), end="", file=sys.stderr)
 
 
 def number(value: float) -> float | None:

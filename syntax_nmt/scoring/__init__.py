@@ -1,1 +1,56 @@
-"""Scores files of translations, alignments, trees, chunks and contrastive pairs, without torch."""
+"""Scoring of translations, word alignments, trees, chunks and contrastive pairs; tests of systems.
+
+From Python: `from syntax_nmt.scoring import TestSet, compare`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from syntax_nmt.scoring.evaluation import compare, score
+    from syntax_nmt.scoring.translations.comparison import Sampling
+    from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
+    from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
+    from syntax_nmt.scoring.translations.score_report import Confidence
+    from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
+    from syntax_nmt.scoring.translations.test_set import TestSet
+    from syntax_nmt.scoring.words.settings import WordSettings
+
+# Loaded on first use: sacrebleu would slow down commands that do not need it.
+_MODULES = {
+    "compare": "evaluation",
+    "score": "evaluation",
+    "Confidence": "translations.score_report",
+    "LengthBins": "translations.lengths",
+    "LengthLimit": "translations.lengths",
+    "MetricSet": "translations.metrics",
+    "MetricSettings": "translations.metrics",
+    "Sampling": "translations.comparison",
+    "SentenceScores": "translations.sentence_scores",
+    "TestSet": "translations.test_set",
+    "WordSettings": "words.settings",
+}
+__all__ = [
+    "Confidence",
+    "LengthBins",
+    "LengthLimit",
+    "MetricSet",
+    "MetricSettings",
+    "Sampling",
+    "SentenceScores",
+    "TestSet",
+    "WordSettings",
+    "compare",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a part of the Python interface.
+
+    Args:
+        name: of an attribute of this module.
+    """
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

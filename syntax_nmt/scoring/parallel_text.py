@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.data.subwords import AUTO, SCHEMES, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
@@ -136,22 +135,3 @@ def read_parallel(*paths: str | Path) -> list[list[str]]:
     for path, column in zip(paths, columns):
         check_parallel(str(path), len(column), str(paths[0]), len(columns[0]))
     return columns
-
-
-def add_subwords_argument(group: argparse._ActionsContainer) -> None:
-    """Adds the option for the segmentation of a text.
-
-    Args:
-        group: of the command's parser, or the parser.
-    """
-    group.add_argument(
-        "--subwords",
-        choices=(AUTO, *SCHEMES),
-        default=AUTO,
-        help="subword scheme, if the text is in pieces (default: detected from the text)",
-    )
-
-
-def chosen_scheme(args: argparse.Namespace) -> str | None:
-    """One of `subwords.SCHEMES`; None = detect it from the text."""
-    return None if args.subwords == AUTO else args.subwords

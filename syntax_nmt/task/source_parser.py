@@ -55,16 +55,24 @@ class SourceParser:
         self._check_scheme()
 
     @classmethod
-    def read(cls, file: str | Path, dictionary: Dictionary) -> SourceParser:
+    def read(cls, file: str | Path, task: Any) -> SourceParser:
         """The parsers of a file of `--parser-config`.
 
         Args:
-            dictionary: the source vocabulary.
+            task: gives the languages and the source vocabulary.
 
         Raises:
-            UserError: the file has a mistake.
+            UserError: the file has a mistake, or parses the target language.
         """
-        return cls(ConfiguredParsers.read(file), dictionary)
+        parser = cls(ConfiguredParsers.read(file), task.source_dictionary)
+        lang, cfg = parser.config.lang, task.cfg
+        parsed, source, target = map(plain_language, (lang, cfg.source_lang, cfg.target_lang))
+        if parsed == target != source:
+            raise UserError(
+                f"{file}: lang: parses '{lang}', the target language; the source, which is "
+                f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
+            )
+        return parser
 
     def find(self, kinds: Iterable[AnnotationKind]) -> None:
         """Finds the parsing models without loading them, so that missing ones are reported early.
@@ -202,27 +210,3 @@ class SourceParser:
         if message not in self._warned:
             self._warned.add(message)
             logger.warning(message)
-
-
-def build_source_parser(cfg: Any, dictionary: Dictionary) -> SourceParser | None:
-    """The parsers of `--parser-config`; None = there is none.
-
-    Args:
-        cfg: the options of the task.
-        dictionary: the source vocabulary.
-
-    Raises:
-        UserError: the configuration has a mistake, or parses the target language.
-    """
-    name = cfg.parser_config
-    if name is None:
-        return None
-    parser = SourceParser.read(name, dictionary)
-    lang = parser.config.lang
-    parsed, source, target = map(plain_language, (lang, cfg.source_lang, cfg.target_lang))
-    if parsed == target != source:
-        raise UserError(
-            f"{name}: lang: parses '{lang}', the target language; the source, which is "
-            f"parsed, is '{cfg.source_lang}': give the configuration of its parser"
-        )
-    return parser

@@ -3,7 +3,6 @@
 fairseq reads the types of the options at run time: no postponed annotations in this file.
 """
 
-import argparse
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,6 +22,7 @@ from fairseq.tasks.translation import TranslationTask
 from omegaconf import open_dict
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import Parser
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -44,7 +44,7 @@ from syntax_nmt.task.search import (
     of_empty_sources,
     prepared_for,
 )
-from syntax_nmt.task.source_parser import build_source_parser
+from syntax_nmt.task.source_parser import SourceParser
 from syntax_nmt.task.tokenizer import check_sentencepiece_file, warn_of_other_sentencepiece
 from syntax_nmt.task.training_checks import (
     check_output_layer,
@@ -88,19 +88,28 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self.splits = AnnotatedSplits(cfg, (src_dict, tgt_dict))
-        self.parser = build_source_parser(cfg, src_dict)
-        parse = None if self.parser is None else self.parser.parse
-        self.inputs = AnnotationInputs(self.splits.kinds, self.splits.labels, parse)
         folder = Path(utils.split_paths(cfg.data or "")[0])
         self.fit = TextFit(folder, (cfg.source_lang, cfg.target_lang), (src_dict, tgt_dict))
-        self.typed = TypedInput(self.parser is not None, self.fit)
+        file = cfg.parser_config
+        self.use_parser(None if file is None else SourceParser.read(file, self))
         self.resuming = Resuming(cfg)
         self._model_files: list[str] = []  # that fairseq will load, in this order
         self._model: Any = None  # that was built last
         self._trained_options: Any = None  # of the model of a training, if there is one
 
+    def use_parser(self, parser: Optional[SourceParser]) -> None:
+        """Takes source annotation that a batch lacks from a parser.
+
+        Args:
+            parser: None = there is none.
+        """
+        self.parser = parser
+        parse = None if parser is None else parser.parse
+        self.inputs = AnnotationInputs(self.splits.kinds, self.splits.labels, parse)
+        self.typed = TypedInput(parser is not None, self.fit)
+
     @classmethod
-    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+    def add_args(cls, parser: Parser) -> None:
         """Adds the options of the task, and checks of some other options.
 
         Args:

@@ -17,7 +17,7 @@ from syntax_nmt.errors import UserError
 logger = logging.getLogger(__name__)
 
 Pieces = list[str]
-PiecesOfBatch = Callable[[Sequence[Sequence[int]]], list[Optional[Pieces]]]
+PiecesOfBatch = Callable[[Sequence[Sequence[int]]], Sequence[Optional[Pieces]]]
 """Gives the pieces of each sentence of a batch, with the strings of unknown ones, from its unpadded
 tokens; None where they are not known."""
 

@@ -1,6 +1,5 @@
 """The keys of `model:` in a YAML of fairseq-hydra-train, checked."""
 
-from argparse import Action
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import Action, flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options, how_to_have, is_of_another
 

@@ -10,6 +10,7 @@ from torch import nn
 
 from syntax_nmt.backbone.feature import Source
 from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.backbone.structures import DISTANCES
 
 SENTENCES, SOURCE, TARGET, PHRASES = 3, 9, 7, 4
 
@@ -69,7 +70,7 @@ def encoder_layers(model, source):
         more.update(feature.arguments(Source(padding, padding, source)))
     for index, layer in enumerate(model.encoder.layers):
         distances = index < model.encoder.distance_layers
-        found = layer(x, padding, need_distances=distances, **more)
+        found = layer(x, padding, wanted=[DISTANCES] if distances else [], **more)
         x = found if isinstance(found, torch.Tensor) else found[0]
     return x
 

@@ -18,7 +18,7 @@ from nltk import Tree
 from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TEXT_KINDS
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.character_alignment import same_spelling
-from syntax_nmt.data.mismatch import AnnotationFit
+from syntax_nmt.data.mismatch import AnnotationFit, WordAnnotation
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.sentence_projection import BinarisedPieces, Projector
 from syntax_nmt.data.subwords import detect_scheme
@@ -158,8 +158,7 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
         lang = ending.partition(".")[0]
         text = f"{name.partition('.')[0]}.{lang}"
         projector = Projector(
-            ENDING_OF[ending],
-            space / name,
+            WordAnnotation(space / name, ENDING_OF[ending]),
             space / f"{text}.p",
             space / text,
             detect_scheme(read_lines(space / f"{text}.p")),

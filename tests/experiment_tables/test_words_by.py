@@ -8,7 +8,7 @@ import pytest
 
 from experiments.compared_words import SAMPLING
 from experiments.words_by import _PAIRS, _TABLE, _TEST, _lines, _systems
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, Text
+from syntax_nmt.scoring.translations.test_set import TestSet, Text
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words
 from syntax_nmt.scoring.words.word_tables import comparison_tables
@@ -24,7 +24,7 @@ def test_by_frequency(shared, place):
     pair = tuple(systems[name] for name in _PAIRS[place])
     training = str(data / "multi30k/train.de.gz")
     (found,) = compare_words(
-        EvaluationSet(pair, (reference,), None),
+        TestSet(pair, (reference,), None),
         WordSettings(["frequency"], training_text=training),
         replace(SAMPLING, trials=10, resamples=1000),
     )

@@ -7,6 +7,7 @@ import torch
 from small_models import batch, build, random_sentences
 
 from syntax_nmt.backbone.attention_change import close_pads
+from syntax_nmt.backbone.structures import ATTENTION
 from syntax_nmt.errors import UserError
 
 VARIANTS = {
@@ -219,10 +220,10 @@ def test_layers_add_their_mask_to_the_logits(folder):
     layer, x = model.encoder.layers[0], torch.randn(5, 3, 16)
     padding = torch.tensor([[True] * 2 + [False] * 3, [False] * 5, [False] * 5])
     bias = close_pads(torch.randn(3, 4, 5, 5), padding)
-    output = layer(x, padding, bias=bias, need_attention=True)
+    output = layer(x, padding, bias=bias, wanted=[ATTENTION])
     read = layer.self_attn_layer_norm(x)
     _, weights = layer.self_attn(read, read, read, padding, bias=bias)
     torch.testing.assert_close(output.attention, weights)
     torch.testing.assert_close(layer(x, padding, bias=bias), output.x, atol=1e-5, rtol=1e-4)
     bias[:, :, :, 3] = float("-inf")
-    assert not layer(x, padding, bias=bias, need_attention=True).attention[:, :3, 3].any()
+    assert not layer(x, padding, bias=bias, wanted=[ATTENTION]).attention[:, :3, 3].any()

@@ -1,15 +1,17 @@
 """Given annotation: what is in order, what is of other words, and what is malformed."""
 
-import dataclasses
 import gzip
+import io
 import re
+from dataclasses import replace
 
 import pytest
 
 from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.mismatch import WordAnnotation
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation_files import GivenAnnotation, copy_annotation_file
+from syntax_nmt.preparation.annotation_files import GivenAnnotation
 
 ROW = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
 MULTIWORD = (
@@ -28,12 +30,12 @@ def write(folder, ending, content, text="zum Haus\ngeh\n"):
     words.write_text(text, encoding="utf-8")
     annotation.write_text(content, encoding="utf-8")
     (kind,) = (kind for kind in TEXT_KINDS if kind.ending == ending)
-    return GivenAnnotation(annotation, kind, words)
+    return GivenAnnotation(WordAnnotation(annotation, kind), words)
 
 
 @pytest.mark.parametrize("text", ["zum Haus\ngeh\n", "zu dem Haus\ngeh\n"])
 def test_the_words_may_be_surface_tokens_or_syntactic_words(tmp_path, text):
-    findings = write(tmp_path, "conllu", MULTIWORD + SINGLE, text).check()
+    findings = write(tmp_path, "conllu", MULTIWORD + SINGLE, text).fit()
     assert (findings.sentences, findings.bridged, findings.mismatched) == (2, 0, [])
 
 
@@ -52,16 +54,17 @@ CUT = "Hier , ( im Haus ) , geht es .\nJa , so geht es gut .\nNein !\n"
 def test_parses_of_raw_text_are_told_of(tmp_path):
     blocks = "".join(of_raw_text(line.split()) for line in RAW)
     given = write(tmp_path, "conllu", blocks, CUT)
-    carried, told = given.check().notes(given.file, given.words)
+    carried, told = given.fit().notes(given.annotation.file, given.words)
     assert "3 of 3 sentences" in carried
     assert re.search(
-        rf"^{given.file}: 8 of 19 words .* before it was tokenised: annotate {given.words}, and",
+        rf"^{given.annotation.file}: 8 of 19 words .* before it was tokenised: "
+        f"annotate {given.words}, and",
         told,
     )
     trees = "".join(f"(X {' '.join(f'(W {word})' for word in line.split())})\n" for line in RAW)
     trees = trees.replace("(W (im)", "(W -LRB-im)").replace("(W Haus),)", "(W Haus-RRB-,)")
     given = write(tmp_path, "trees", trees, CUT)
-    [_, told] = given.check().notes(given.file, given.words)
+    [_, told] = given.fit().notes(given.annotation.file, given.words)
     assert "8 of 19 words" in told
 
 
@@ -74,7 +77,7 @@ def test_tokens_cut_within_words_are_not(tmp_path):
         of_raw_text(words.split()),
         ("die well @-@ known U.S. @-@ Firma , 北 京 大 学 .\n"),
     )
-    assert len(list(given.check().notes(given.file, given.words))) == 1
+    assert len(list(given.fit().notes(given.annotation.file, given.words))) == 1
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_tokens_cut_within_words_are_not(tmp_path):
     ],
 )
 def test_other_words_name_both_places_and_the_next_step(tmp_path, kind, content, place):
-    findings = write(tmp_path, kind, content).check()
+    findings = write(tmp_path, kind, content).fit()
     assert len(findings.mismatched) == 1
     error = findings.refusal("or do that")
     assert re.search(rf"raw\.de\.{place}.*\(1 of 2 sentences .*or do that$", str(error))
@@ -113,18 +116,21 @@ def test_other_words_name_both_places_and_the_next_step(tmp_path, kind, content,
 )
 def test_malformed_is_not_other_words(tmp_path, kind, content, message):
     with pytest.raises(UserError, match=message):
-        write(tmp_path, kind, content).check()
+        write(tmp_path, kind, content).fit()
 
 
-def test_a_copy_is_the_same_bytes_decompressed(tmp_path):
-    annotation = write(tmp_path, "conllu", MULTIWORD + SINGLE).file
-    content = annotation.read_bytes().replace(b"\n", b"\r\n")
-    annotation.write_bytes(content)
-    packed = annotation.with_name(annotation.name + ".gz")
-    packed.write_bytes(gzip.compress(content))
-    for source in (annotation, packed):
-        copy_annotation_file(source, tmp_path / "copy")
-        assert (tmp_path / "copy").read_bytes() == content
+@pytest.mark.parametrize("packed", [False, True])
+def test_annotation_of_the_same_words_does_not_change(tmp_path, packed):
+    given = write(tmp_path, "conllu", "# text = a comment\n" + MULTIWORD + SINGLE)
+    file = given.annotation.file
+    content = file.read_text(encoding="utf-8")
+    if packed:
+        file.write_bytes(gzip.compress(file.read_bytes()))
+        file = file.rename(file.with_name(file.name + ".gz"))
+        given = GivenAnnotation(WordAnnotation(file, given.annotation.kind), given.words)
+    out = io.StringIO()
+    assert given.fit(out).mismatched == []
+    assert out.getvalue() == content
 
 
 SHORT = ROW.format(1, "a", 0) + "\n", ROW.format(1, "b", 0) + "\n", ROW.format(1, "c", 0) + "\n"
@@ -142,7 +148,12 @@ SHORT = ROW.format(1, "a", 0) + "\n", ROW.format(1, "b", 0) + "\n", ROW.format(1
 def test_a_sentence_that_is_missing_is_named(tmp_path, entries, message):
     given = write(tmp_path, "conllu", "".join(entries), text="a\nb\nc\n")
     with pytest.raises(UserError, match=message):
-        given.check()
+        given.fit()
+
+
+def attaching(given):
+    """The same, which attaches further roots."""
+    return replace(given, annotation=replace(given.annotation, attach_roots=True))
 
 
 TWO_ROOTS = ROW.format(1, "a", 0) + ROW.format(2, "b", 0) + "\n"
@@ -153,18 +164,18 @@ def test_a_missing_sentence_is_named_among_parses_of_several_roots(tmp_path, beh
     """Behind it the others are shifted, or the file ends early."""
     text = "x y\na b\nb\n" + ("c\n" if behind else "")
     entries = "".join((TWO_ROOTS, SHORT[1], behind))
-    given = dataclasses.replace(write(tmp_path, "conllu", entries, text), attach_roots=True)
+    given = attaching(write(tmp_path, "conllu", entries, text))
     with pytest.raises(UserError, match=r"conllu:1: sentence 1 is missing here .* of sentence 2"):
-        given.check()
+        given.fit()
 
 
 def test_carried_over_entries_are_written_and_others_stay_as_they_are(tmp_path):
     comment = "# text = geh\n"
     given = write(tmp_path, "conllu", MULTIWORD + comment + SINGLE, "zum Ha us\ngeh\n")
-    findings = given.check()
+    out = io.StringIO()
+    findings = given.fit(out)
     assert (findings.bridged, findings.torn) == (1, 0)
-    given.write(tmp_path / "new")
-    blocks = (tmp_path / "new").read_text().split("\n\n")
+    blocks = out.getvalue().split("\n\n")
     assert [row.split("\t")[1::5] for row in blocks[0].splitlines()] == [
         *(["zum", "2"], ["Ha", "0"], ["us", "2"])
     ]
@@ -174,9 +185,8 @@ def test_carried_over_entries_are_written_and_others_stay_as_they_are(tmp_path):
 def test_several_roots(tmp_path):
     given = write(tmp_path, "conllu", MULTIWORD.replace("\t3\t_", "\t0\t_", 1) + SINGLE)
     with pytest.raises(UserError, match=r"conllu:\d: a second root .*--attach-roots"):
-        given.check()
-    given = dataclasses.replace(given, attach_roots=True)
-    assert given.check().mismatched == []
-    given.write(tmp_path / "new")
+        given.fit()
+    with (tmp_path / "new").open("w") as out:
+        assert attaching(given).fit(out).mismatched == []
     tree = next(read_conllu(tmp_path / "new"))
     assert tree.collapse(2).heads == (0, 0)

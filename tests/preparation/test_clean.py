@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from syntax_nmt.preparation.recipes import clean
+from syntax_nmt.commands.recipes import clean as clean_command
 from syntax_nmt.preparation.recipes.clean import Measure
 from syntax_nmt.task.word_tokenizer import WordTokenizer
 
@@ -27,7 +27,7 @@ def run(tmp_path, capsys):
                 files.append(str(write(path, [pair[side] for pair in pairs])))
         languages = ("--source-lang", source_lang, "--target-lang", target_lang)
         texts = ("--source", *sides[0], "--target", *sides[1])
-        clean.main([*languages, *texts, "--output", str(tmp_path / "out"), *options])
+        clean_command.main([*languages, *texts, "--output", str(tmp_path / "out"), *options])
         return pairs_in(tmp_path / "out", source_lang, target_lang), capsys.readouterr().out
 
     return cleaned
@@ -123,7 +123,7 @@ def test_test_pairs_are_known_however_they_are_cut(run, tmp_path):
 
 def refused(*arguments, name="clean"):
     with pytest.raises(SystemExit) as stopped:
-        clean.main(["--source-lang", "en", "--target-lang", "de", *map(str, arguments)])
+        clean_command.main(["--source-lang", "en", "--target-lang", "de", *map(str, arguments)])
     message = str(stopped.value)
     assert message.startswith(f"{name}: error: ")
     assert "\n" not in message

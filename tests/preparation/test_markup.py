@@ -2,6 +2,7 @@
 
 import pytest
 
+from syntax_nmt.commands.recipes import markup as markup_command
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.recipes import markup
 
@@ -79,7 +80,7 @@ def test_entities(folder, given, text):
 def test_several_files_become_one_text(folder, capsys):
     output = folder / "deep" / "out.en"
     wmt = str(folder / "wmt.sgm")
-    markup.main(["sgm", "--lowercase", "--text", str(output), wmt, wmt])
+    markup_command.main(["sgm", "--lowercase", "--text", str(output), wmt, wmt])
     once = ['one & two <b> "three" at&t &copy;', "second line still", ""]
     assert lines_of(output) == once + once
     assert f"{output}: 6 lines" in capsys.readouterr().out
@@ -88,7 +89,7 @@ def test_several_files_become_one_text(folder, capsys):
 def test_nist_files(folder):
     """Attributes without quotes, in capitals; references in the order of the source."""
     paths = [str(folder / name) for name in ("src.sgm", "ref.sgm", "mt03")]
-    markup.main(["nist", *paths, "zh", "en", "--encoding", "gb18030", "--lowercase"])
+    markup_command.main(["nist", *paths, "zh", "en", "--encoding", "gb18030", "--lowercase"])
     assert lines_of(folder / "mt03.zh") == ["甲", "乙", "丙"]
     assert lines_of(folder / "mt03.en") == lines_of(folder / "mt03.en0")
     assert lines_of(folder / "mt03.en0") == ["e01 a1", "e01 a2", "e01 b1"]
@@ -130,10 +131,10 @@ def test_aspec(folder):
     (folder / "dev").write_text("B-1 ||| 1 ||| 丙 ||| four\n")
     assert list(markup.aspec_pairs(folder / "dev")) == [("丙", "four")]
     train, output = str(folder / "train"), str(folder / "out")
-    markup.main(["aspec", train, str(folder / "dev"), "--output", output])
+    markup_command.main(["aspec", train, str(folder / "dev"), "--output", output])
     assert lines_of(folder / "out.ja") == ["甲", "乙", "丙"]
     assert lines_of(folder / "out.en") == ["one", "two || three", "four"]
-    markup.main(["aspec", train, "--output", output, "--first", "1"])
+    markup_command.main(["aspec", train, "--output", output, "--first", "1"])
     assert lines_of(folder / "out.ja") == ["甲"]
 
 
@@ -146,7 +147,7 @@ def test_files_that_are_not_what_they_should_be(folder, monkeypatch, content, ex
     path.write_bytes(content)
     monkeypatch.setenv("RECIPE", "wmt14_en_de.sh")
     with pytest.raises(SystemExit) as stopped:
-        markup.main(["sgm", "--text", str(folder / "out"), str(path)])
+        markup_command.main(["sgm", "--text", str(folder / "out"), str(path)])
     assert str(stopped.value).startswith(f"wmt14_en_de.sh: error: {path}: {expected}")
     assert not (folder / "out").exists()
 

@@ -4,7 +4,7 @@ import pytest
 from translations import figures, generated, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.scoring.translations.lengths import length_limit
+from syntax_nmt.scoring.translations.lengths import LengthLimit
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from syntax_nmt.scoring.translations.lengths import length_limit
 )
 def test_the_most_words(limit, source, most):
     text = "w  " * (most + 1)
-    found = length_limit(limit)
+    found = LengthLimit.of(limit)
     assert found.cut([text], ["s " * source]) == (" ".join("w" * most),)
     assert found.longer([text], ["s " * source]) == 1
     shorter = "w  " * most  # its spaces stay
@@ -90,7 +90,9 @@ def test_refusals(files, capsys):
     message = refused(*both, "--cut", "1.5,5", "--source", files / "short")
     assert message.startswith(f"{files / 'short'} has 39 sentences, {files / 'ref'} 40")
     write(files / "scores", ["0.5"] * 40)
-    given = ["--sentence-scores", "ours", files / "scores", "--cut", "1,1"]
+    given = ["--cut", "1,1"]
+    for name in ("base1", "ours"):
+        given += ["--sentence-scores", name, files / "scores"]
     assert "of translations that are not cut" in refused(*both, *given, "--source", files / "src")
     for wrong in ("1.5", "a,b", "-1,2", "1,2,3"):
         with pytest.raises(SystemExit):

@@ -21,8 +21,8 @@ from word_buckets import (
 from experiments.records import Records
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.comparison import TESTS, Sampling
-from syntax_nmt.scoring.translations.evaluated_systems import read_text
 from syntax_nmt.scoring.translations.score_report import Confidence
+from syntax_nmt.scoring.translations.test_set import read_text
 from syntax_nmt.scoring.words.buckets import KINDS, LOWS, number_bucket, number_buckets
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words, score_words

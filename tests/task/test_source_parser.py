@@ -96,7 +96,9 @@ def dictionary(scheme, *more):
 def make_parser(folder, scheme="none", symbols=None, **values):
     path = write_config(folder, scheme, **values)
     symbols = dictionary(scheme) if symbols is None else symbols
-    return source_parser.SourceParser.read(path, symbols)
+    cfg = SimpleNamespace(source_lang="en", target_lang="xx")
+    task = SimpleNamespace(cfg=cfg, source_dictionary=symbols)
+    return source_parser.SourceParser.read(path, task)
 
 
 def parsed(parser, kind, tokens):

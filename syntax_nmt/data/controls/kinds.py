@@ -27,7 +27,7 @@ from syntax_nmt.data.controls.structures import (
 from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
 from syntax_nmt.data.figures.text_figures import ratio
 from syntax_nmt.data.figures.word_trees import WordTrees
-from syntax_nmt.data.mismatch import annotation_entries
+from syntax_nmt.data.mismatch import WordAnnotation
 from syntax_nmt.data.phrases import parsed_lengths
 
 
@@ -258,7 +258,7 @@ class IndexedEntries:
         self.file, self.kind, self._copy = file, of.kind, copy
         self.sizes = array("l")
         self._starts, self._lines = array("q", [0]), array("q")
-        for place, entry in annotation_entries(file, self.kind):
+        for place, entry in WordAnnotation(file, self.kind).entries():
             annotation = self.kind.parse(entry, place)
             self.sizes.append(0 if annotation is None else of.size(annotation))
             self._lines.append(place.line)

@@ -1,6 +1,5 @@
 """Word alignments from the attention of target to source pieces, by forced decoding."""
 
-import argparse
 import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,19 +7,12 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from syntax_nmt.errors import UserError, errors_of
-from syntax_nmt.inference.checkpoint import choose_device
-from syntax_nmt.inference.forced_decoding import (
-    ForcedBatch,
-    ForcedDecoder,
-    forced_model,
-    load_forced_decoder,
-    read_forced,
-)
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder, load_forced_decoder
+from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.option_checks import layer_from_bottom
-from syntax_nmt.scoring.alignments.aligned_corpus import FORWARD, REVERSE, AlignedCorpus
-from syntax_nmt.scoring.alignments.alignment import Alignment, flipped
-from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme
+from syntax_nmt.scoring.alignments.alignment import Alignment
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 
 PENULTIMATE = -2
 
@@ -166,44 +158,22 @@ def _sums(weights: np.ndarray, counts: Sequence[int], axis: int) -> np.ndarray:
     return np.add.reduceat(weights.astype(np.float64), starts.astype(int), axis=axis)
 
 
-def corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
-    """The alignments of `--path`, and of `--reverse-path` or `--reverse`.
+def reverse_decoder(files: ModelFiles, forward: ForcedDecoder, name: str) -> ForcedDecoder:
+    """Loads the model of the opposite direction.
+
+    Args:
+        forward: the model of the direction.
+        name: its checkpoint, for messages.
 
     Raises:
-        UserError: a model or a file cannot be used, or they do not belong together.
+        UserError: the checkpoint cannot be used, or is of another direction.
     """
-    decoder, *segment = forced_model(args, args.path)
-    pairs = read_forced(args, decoder, *segment)
-    schemes = [chosen_scheme(args) or side.scheme for side in segment]
-    text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
-    corpus = AlignedCorpus(args.source, lengths=text.lengths())
-    corpus.add(FORWARD, _aligned(args, args.path, decoder, text))
-    if args.reverse_path:
-        data = args.reverse_databin or args.databin
-        parser = args.reverse_parser_config, "--reverse-parser-config"
-        other = load_forced_decoder(args.reverse_path, data, choose_device(args.device), *parser)
-        _check_direction(args, decoder, other)
-        found = _aligned(args, args.reverse_path, other, text.flipped())
-        corpus.add(REVERSE, [None if links is None else flipped(links) for links in found])
-    corpus.add_reverse_file(args)
-    return corpus
-
-
-def _aligned(
-    args: argparse.Namespace, path: str, decoder: ForcedDecoder, text: SegmentedPairs
-) -> list[Alignment | None]:
-    with errors_of(path):
-        attention = CrossAttention(decoder, args.layer, args.heads)
-    return align_words(attention, text, args.max_tokens, args.batch_size)
-
-
-def _check_direction(
-    args: argparse.Namespace, forward: ForcedDecoder, reverse: ForcedDecoder
-) -> None:
+    reverse = load_forced_decoder(files, "--reverse-parser-config")
     ours, others = forward.task.cfg, reverse.task.cfg
     if (ours.source_lang, ours.target_lang) != (others.target_lang, others.source_lang):
         raise UserError(
-            f"{args.reverse_path} translates {others.source_lang}-{others.target_lang}, "
-            f"{args.path} {ours.source_lang}-{ours.target_lang}: give --reverse-path a model of "
+            f"{files.path} translates {others.source_lang}-{others.target_lang}, "
+            f"{name} {ours.source_lang}-{ours.target_lang}: give --reverse-path a model of "
             f"the other direction"
         )
+    return reverse

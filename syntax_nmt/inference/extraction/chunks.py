@@ -1,6 +1,5 @@
 """The chunks that a bi-scale decoder finds in given translations."""
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,18 +14,13 @@ from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces, project_chunks
-from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import word_attention
-from syntax_nmt.inference.forced_decoding import (
-    ForcedBatch,
-    ForcedDecoder,
-    forced_model,
-    read_forced,
-)
+from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder
 from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.accuracy import Accuracy
-from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, nll_by_position
-from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, chosen_scheme
+from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, GoldChunks, nll_by_position
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 from syntax_nmt.task.annotation_inputs import declared
 
 
@@ -168,33 +162,39 @@ class ChunkPredictor:
         return torch.stack(sums).cpu()
 
 
-def corpus_of_model(args: argparse.Namespace) -> ChunkedCorpus:
-    """The chunks that the model finds in `--target`, a translation of `--source`.
+def corpus_of_model(
+    predictor: ChunkPredictor,
+    text: SegmentedPairs,
+    name: str,
+    score: GoldChunks | None = None,
+    aligned: bool = False,
+) -> ChunkedCorpus:
+    """The chunks that a model finds in translations.
+
+    Args:
+        name: the file of the translations, for messages.
+        score: the reference; None = there is none.
+        aligned: also asks for the attention of chunks to source words.
 
     Raises:
-        UserError: the model or a file cannot be used, or they do not belong together.
+        UserError: the reference cannot be used, or is of another text.
     """
-    decoder, *segment = forced_model(args, args.path)
-    with errors_of(args.path):
-        predictor = ChunkPredictor(decoder, args.max_tokens, args.batch_size)
-    pairs = read_forced(args, decoder, *segment)
-    schemes = [chosen_scheme(args) or side.scheme for side in segment]
-    text = SegmentedPairs.of(pairs, schemes, (args.source, args.target))
     corpus = ChunkedCorpus(
-        args.target,
-        [None] * len(pairs),
+        name,
+        [None] * len(text.pairs),
         words=text.target.words,
         sources=text.source.words,
-        alignments=[None] * len(pairs) if args.alignments else None,
+        alignments=[None] * len(text.pairs) if aligned else None,
     )
-    # Before the model runs, as it can fail.
-    corpus.read_gold(args, [len(words) for words in text.target.words])
-    found = _predict(predictor, text, corpus)
-    of_pieces = {index: tags for index, (tags, _) in found.items()}
-    if corpus.gold is not None:
+    if score is not None:  # before the model runs, as it can fail
+        score.read_into(corpus, [len(words) for words in text.target.words])
+    predicted = _predict(predictor, text, corpus)
+    if corpus.gold is None:
+        of_pieces = {index: tags for index, (tags, _) in predicted.items()}
+    else:
         of_pieces = _gold_pieces(corpus, text, predictor.names)
-        corpus.accuracies = predictor.accuracies(pairs, of_pieces)
-    corpus.losses = nll_by_position((tags, found[index][1]) for index, tags in of_pieces.items())
+        corpus.accuracies = predictor.accuracies(text.pairs, of_pieces)
+    corpus.losses = nll_by_position((tags, predicted[i][1]) for i, tags in of_pieces.items())
     return corpus
 
 

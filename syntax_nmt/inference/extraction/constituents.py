@@ -3,14 +3,12 @@
 They are binary trees of syntactic distances: split at the largest gap, then each part again.
 """
 
-import argparse
 from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
-from fairseq.models import BaseFairseqModel
-from fairseq.tasks import FairseqTask
 
+from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.constituents import (
     UNNAMED_CONSTITUENT,
     UNNAMED_WORD,
@@ -18,17 +16,17 @@ from syntax_nmt.data.constituents import (
     ConstituentTree,
 )
 from syntax_nmt.data.projection import first_pieces
-from syntax_nmt.inference.arguments import SOURCE, TARGET
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.inference.parsed_sources import source_parser
-from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side, read_sides
+from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
+from syntax_nmt.inference.source_text import SourceSentence, read_side, read_sides
 from syntax_nmt.scoring.constituents.bracketing import Span
 from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedCorpus,
     BracketedSentence,
-    gold_brackets,
+    GoldFile,
 )
 
 
@@ -104,32 +102,39 @@ def word_gaps(distances: np.ndarray, sentence: SourceSentence) -> list[float]:
     return distances[first][1:].tolist()
 
 
-def corpus_of_model(args: argparse.Namespace) -> BracketedCorpus:
+def corpus_of_model(
+    files: ModelFiles,
+    wanted: CorpusText,
+    limits: BatchLimits,
+    side: str = SOURCE,
+    layer: int = 0,
+    gold: GoldFile | None = None,
+) -> BracketedCorpus:
     """The trees that a trained model induces; its text is first checked against the gold trees.
+
+    Args:
+        side: trees of the source, or of translations by forced decoding.
+        layer: of the distances, counted from 0, the lowest.
+        gold: the gold trees; None = there are none.
 
     Raises:
         UserError: the model has no syntactic distances, or files do not belong together.
     """
     with quiet_fairseq():
-        model, task, _ = load_model(args.path, args.databin, choose_device(args.device))
-        text, distances = _text_and_distances(args, model, task)
+        model, task, _ = load_model(files.path, files.data, choose_device(files.device))
+        parser = source_parser(model, task, files.parser_config)
+        distances: ModelAnswers
+        if side == SOURCE:
+            text = read_side(task, wanted, SOURCE)
+            distances = EncoderDistances(model, text, layer, parser)
+        else:
+            sources, text = read_sides(task, wanted)
+            distances = DecoderDistances(model, task, sources, text, layer, parser)
     lines = ((sentence.words, sentence.name) for sentence in text)
-    gold = gold_brackets(args, lines, len(text), text.name, text.unknown)
-    settled = [None] * len(text) if gold is None else gold.sentences
-    known = None if gold is None else gold.words
-    sizes = args.max_tokens, args.batch_size
-    trees = partial(structures_of, distances, text, bracketed, *sizes, known)
-    return BracketedCorpus(len(text), trees, gold, unknown_tokens=text.unsure(settled))
-
-
-def _text_and_distances(
-    args: argparse.Namespace, model: BaseFairseqModel, task: FairseqTask
-) -> tuple[SourceText, ModelAnswers]:
-    """The side whose trees are requested."""
-    layer = args.layer or 0
-    parser = source_parser(model, task.source_dictionary, args.parser_config)
-    if args.side != TARGET:
-        source = read_side(args, task, SOURCE, args.segmented, args.subwords)
-        return source, EncoderDistances(model, source, layer, parser)
-    source, target = read_sides(args, task)
-    return target, DecoderDistances(model, task, source, target, layer, parser)
+    brackets, known = None, None
+    settled: Sequence[object | None] = [None] * len(text)
+    if gold is not None:
+        brackets = gold.read(lines, len(text), text.name, text.unknown)
+        settled, known = brackets.sentences, brackets.words
+    trees = partial(structures_of, distances, text, bracketed, *limits, known)
+    return BracketedCorpus(len(text), trees, brackets, unknown_tokens=text.unsure(settled))

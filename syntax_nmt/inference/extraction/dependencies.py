@@ -1,6 +1,5 @@
 """Dependency trees from the parent heads of a trained model, of its source or of its target."""
 
-import argparse
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -15,10 +14,10 @@ from syntax_nmt.backbone.structures import (
     TARGET_DEPENDENCIES,
     TARGET_PARENTS,
 )
+from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import SOURCE, TARGET
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.extraction.model_answers import (
     EncoderAnswers,
@@ -27,6 +26,7 @@ from syntax_nmt.inference.extraction.model_answers import (
     structures_of,
 )
 from syntax_nmt.inference.parsed_sources import source_parser
+from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side, read_sides
 from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
@@ -112,40 +112,52 @@ def _tree_of(words: tuple[str, ...], heads: Sequence[int]) -> DependencyTree:
     return DependencyTree(words, tuple(heads), relations, ("_",) * len(words))
 
 
-def corpus_of_model(args: argparse.Namespace) -> ParsedCorpus:
+def corpus_of_model(
+    files: ModelFiles,
+    wanted: CorpusText,
+    limits: BatchLimits,
+    conllu: str | None = None,
+    selection: Selection = Selection(),
+    side: str = SOURCE,
+) -> ParsedCorpus:
     """The parses of a trained model; its text is first checked against the reference.
+
+    Args:
+        conllu: the reference; None = there is none.
+        selection: which sentences are scored.
+        side: `source` or `target`.
 
     Raises:
         UserError: the model has no supervised heads, or files do not belong together.
     """
     with quiet_fairseq():
-        model, task, _ = load_model(args.path, args.databin, choose_device(args.device))
-        parser = source_parser(model, task.source_dictionary, args.parser_config)
-        if args.side == TARGET:
-            source, text = read_sides(args, task)
-            head: ModelAnswers = TargetParentHead(model, task, source, text, parser)
-        else:
-            text = read_side(args, task, SOURCE, args.segmented, args.subwords)
+        model, task, _ = load_model(files.path, files.data, choose_device(files.device))
+        parser = source_parser(model, task, files.parser_config)
+        head: ModelAnswers
+        if side == SOURCE:
+            text = read_side(task, wanted, SOURCE)
             head = ParentHead(model, text, parser)
+        else:
+            sources, text = read_sides(task, wanted)
+            head = TargetParentHead(model, task, sources, text, parser)
     unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None
     carried_over = 0
-    if args.conllu:
-        reference = list(read_reference(args.conllu, len(text), text.name))
+    if conllu is not None:
+        reference = list(read_reference(conllu, len(text), text.name))
         for index, gold in enumerate(reference):
             if gold is not None:
-                sentence, where = text[index], f"{args.conllu}:{gold.line}"
+                sentence, where = text[index], f"{conllu}:{gold.line}"
                 completed[index], reference[index] = over_corpus_words(
                     sentence.words, gold, where, sentence.name, text.unknown
                 )
                 lengths = len(gold), gold.num_surface_tokens
                 carried_over += len(sentence.words) not in lengths
-    sizes, unsure = (args.max_tokens, args.batch_size), text.unsure(completed)
-    parse = partial(structures_of, head, text, parsed, *sizes, completed)
+    parse = partial(structures_of, head, text, parsed, *limits, completed)
     return ParsedCorpus(
-        len(text), parse, reference, Selection.of(args), unknown, carried_over=carried_over,
-        unknown_tokens=unsure,
+        len(text), parse, reference, selection, unknown, carried_over=carried_over,
+        unknown_tokens=text.unsure(completed),
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Transformer layers whose tokens also attend to the source's phrases (Xu et al., 2020)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -72,8 +73,7 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         x: Tensor,
         encoder_padding_mask: Tensor | None,
         *,
-        need_distances: bool = False,
-        need_attention: bool = False,
+        wanted: Sequence[str] = (),
         phrases: PhraseBatch,
         **change: Tensor,
     ) -> EncoderLayerOutput:
@@ -82,8 +82,7 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         Args:
             x: S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            need_distances: return the syntactic distances; the attention must have gates.
-            need_attention: return the weights of the self-attention.
+            wanted: of the self-attention, as of :class:`FusedEncoderLayer`.
             phrases: which tokens make up which phrase.
             **change: of the self-attention, members of :class:`AttentionChange`.
         """
@@ -95,10 +94,7 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         x = self.residual_connection(x, residual)
         if not self.normalize_before:
             x = self.phrase_layer_norm(x)
-        output = super().forward(
-            x, encoder_padding_mask,
-            need_distances=need_distances, need_attention=need_attention, **change,
-        )  # fmt: skip
+        output = super().forward(x, encoder_padding_mask, wanted=wanted, **change)
         if isinstance(output, Tensor):
             output = EncoderLayerOutput(output)
         return output._replace(phrases=vectors, attention_input=x)

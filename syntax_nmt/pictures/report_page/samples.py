@@ -10,7 +10,7 @@ import numpy as np
 
 from syntax_nmt.data.unspaced import split_characters
 from syntax_nmt.pictures.report_page.structures import words_of
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
+from syntax_nmt.scoring.translations.test_set import TestSet
 
 
 class Run(NamedTuple):
@@ -55,7 +55,7 @@ class Sample:
 
 
 def samples_of(
-    test_set: EvaluationSet,
+    test_set: TestSet,
     scores: np.ndarray,
     count: int,
     chosen: Sequence[int] | None = None,

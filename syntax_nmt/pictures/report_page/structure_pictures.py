@@ -14,9 +14,8 @@ from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
 from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
 from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.pictures.report_page.picture import Picture, Pictures
-from syntax_nmt.pictures.report_page.structures import Structures, WithWords
+from syntax_nmt.pictures.report_page.structures import REFERENCE, Structures, WithWords
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment
-from syntax_nmt.scoring.translations.system_files import REFERENCE
 
 _ROOM = 780.0  # points of the widest page
 

@@ -1,8 +1,7 @@
 """The structures that systems found in sentences, and those of the reference."""
 
-import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -15,13 +14,20 @@ from syntax_nmt.scoring.chunks.chunk_file import Chunks, check_words, read_chunk
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
 from syntax_nmt.scoring.parallel_text import SegmentedText
 from syntax_nmt.scoring.parallel_text import check_parallel as check_lines
-from syntax_nmt.scoring.translations.evaluated_systems import (
-    EvaluationSet,
-    Text,
-    check_parallel,
-    read_text,
-)
-from syntax_nmt.scoring.translations.system_files import REFERENCE, STRUCTURE_OPTIONS, named_files
+from syntax_nmt.scoring.translations.test_set import TestSet, Text, check_parallel, read_text
+
+REFERENCE = "reference"
+"""The name of the structures of the reference."""
+
+# How many files structures of a system may have: their own, and the texts of their words.
+KINDS: dict[str, tuple[int, ...]] = {
+    "dependencies": (1,),
+    "constituents": (1,),
+    "alignments": (1, 3),
+    "chunks": (1, 2),
+}
+SystemFiles = Mapping[str, Sequence[str]]
+"""The files of each system by its name."""
 
 Words = tuple[str, ...]
 Item = TypeVar("Item")
@@ -59,24 +65,18 @@ class Structures:
     chunks: dict[str, list[WithWords[Chunks] | None]] = field(default_factory=dict)
 
 
-def read_structures(args: argparse.Namespace, test_set: EvaluationSet) -> Structures:
+def read_structures(files: Mapping[str, SystemFiles], test_set: TestSet) -> Structures:
     """Reads the files of all structures, each checked against the number of sentences.
 
     Args:
-        args: with the options of :data:`STRUCTURE_OPTIONS`.
+        files: by kind, one of :data:`KINDS`.
         test_set: the translations; of several runs the first one's words count.
 
     Raises:
-        UserError: an unknown name, or another number of files than there can be; a file that is
-            damaged, or of other sentences.
+        UserError: a file that is damaged, or of other sentences.
     """
     texts = {system.name: system.runs[0] for system in test_set.systems}
     texts.setdefault(REFERENCE, test_set.references[0])
-    numbers = {"alignments": (1, 3), "chunks": (1, 2)}
-    files = {
-        kind: named_files(f"--{kind}", getattr(args, kind), list(texts), numbers.get(kind, (1,)))
-        for kind in STRUCTURE_OPTIONS
-    }
     found = Structures()
     for name, (path,) in files["dependencies"].items():
         found.dependencies[name] = list(read_conllu(path, one_root=False))
@@ -109,13 +109,13 @@ def words_of(text: Text) -> list[Words]:
     return SegmentedText.of([line.split() for line in text.sentences], text.name).words
 
 
-def _check_complete(path: str, items: Sequence[object], test_set: EvaluationSet) -> None:
+def _check_complete(path: str, items: Sequence[object], test_set: TestSet) -> None:
     reference = test_set.references[0].name
     check_lines(path, len(items), reference, test_set.sentences, "sentences")
 
 
 def _alignments(
-    path: str, pair: Sequence[Text], test_set: EvaluationSet
+    path: str, pair: Sequence[Text], test_set: TestSet
 ) -> list[WithWords[GoldAlignment]]:
     for text in pair:
         check_parallel(text, test_set.references[0])
@@ -137,7 +137,7 @@ def _alignments(
     return found
 
 
-def _chunks(path: str, text: Text, test_set: EvaluationSet) -> list[WithWords[Chunks] | None]:
+def _chunks(path: str, text: Text, test_set: TestSet) -> list[WithWords[Chunks] | None]:
     check_parallel(text, test_set.references[0])
     words, chunks = words_of(text), read_chunk_file(path).chunks
     _check_complete(path, chunks, test_set)

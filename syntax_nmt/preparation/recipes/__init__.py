@@ -1,1 +1,1 @@
-"""What the dataset recipes (`preprocess/*.sh`) do in Python: markup, joining, cleaning."""
+"""What the dataset recipes do in Python: markup, joining, cleaning."""

@@ -1,12 +1,10 @@
 """Joins the parts of a parallel corpus and leaves out what is unfit for training; streams.
 
 Lines are split into words only where bounds of their number cannot decide.
-Run by the dataset recipes as `python -m syntax_nmt.preparation.recipes.clean`.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +17,10 @@ from typing import NamedTuple, TextIO
 
 from tqdm import tqdm
 
-from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.text import clean_line
 from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.data.unspaced import is_unspaced
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.recipes.recipe_command import run_command
 from syntax_nmt.task.word_tokenizer import WordTokenizer, default_mode
 
 # Of Chinese and Japanese; where words are not marked off, their number is estimated.
@@ -203,98 +199,69 @@ def read_pairs(source: Path, target: Path) -> Iterator[Pair]:
         yield Pair(*lines)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
-    for side in ("source", "target"):
-        parser.add_argument(f"--{side}-lang", required=True, help=f"{side} language")
-        parser.add_argument(
-            f"--{side}",
-            type=Path,
-            nargs="+",
-            required=True,
-            help=f"{side} side of each part, plain or .gz",
-        )
-        parser.add_argument(
-            f"--{side}-tokenizer", help="how `syntax-nmt prepare` will tokenise its words"
-        )
-    parser.add_argument("--output", required=True, help="prefix of the files to write")
-    parser.add_argument("--max-words", type=int, help="longest side (default: any length)")
-    parser.add_argument("--max-ratio", type=float, help="greatest ratio of words (default: any)")
-    parser.add_argument(
-        "--lowercase", choices=("source", "target", "both"), help="sides to write in lower case"
-    )
-    parser.add_argument("--words", action="store_true", help="write words instead of the text")
-    parser.add_argument(
-        "--without", type=Path, nargs=2, help="source and target of pairs not to be trained on"
-    )
-    parser.add_argument(
-        "--hold-out-every",
-        type=positive_int,
-        help="every Nth pair that is kept goes to --hold-out instead",
-    )
-    parser.add_argument("--hold-out", help="prefix of the files for those")
+@dataclass(frozen=True)
+class CleanCorpus:
+    """What is kept of a parallel corpus, and where it is written.
 
-
-def run(args: argparse.Namespace) -> None:
-    """Writes the corpus and prints what was kept and what not.
-
-    Args:
-        args: the options of :func:`add_arguments`.
-
-    Raises:
-        UserError: parts are not parallel or cannot be read, or nothing is left.
+    Attributes:
+        languages: of source and target.
+        output: prefix of the files to write.
+        wanted: which pairs are kept.
+        lowercase: the sides that are written in lower case, of 0 and 1.
+        words: of each side, to write words in place of the text; None = the text.
+        hold_out: N and a prefix: every Nth pair that is kept goes there instead; None = none.
     """
-    if len(args.source) != len(args.target):
-        raise UserError(
-            f"--source names {len(args.source)} files and --target {len(args.target)}: "
-            "give one of each for every part"
-        )
-    measures = (
-        Measure(args.source_lang, args.source_tokenizer),
-        Measure(args.target_lang, args.target_tokenizer),
-    )
-    held = map(fingerprint, read_pairs(*args.without)) if args.without else ()
-    wanted = Filter(*measures, args.max_words, args.max_ratio, frozenset(held))
-    counts = _write(args, wanted, measures if args.words else None)
-    _report(counts, wanted)
 
+    languages: tuple[str, str]
+    output: str
+    wanted: Filter
+    lowercase: Sequence[int] = ()
+    words: Sequence[Measure] | None = None
+    hold_out: tuple[int, str] | None = None
 
-def _write(
-    args: argparse.Namespace, wanted: Filter, words: Sequence[Measure] | None
-) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    lowercase = {"source": (0,), "target": (1,), "both": (0, 1), None: ()}[args.lowercase]
-    with ExitStack() as stack:
+    def write(self, parts: Sequence[tuple[Path, Path]]) -> None:
+        """Writes the files; prints what was kept and what not.
 
-        def output(prefix: str) -> list[TextIO]:
-            names = (Path(f"{prefix}.{lang}") for lang in (args.source_lang, args.target_lang))
-            return [stack.enter_context(write_atomically(name)) for name in names]
+        Args:
+            parts: source and target.
 
-        def write(files: Sequence[TextIO], pair: Pair) -> None:
-            for side, (file, line) in enumerate(zip(files, pair)):
-                text = line if words is None else words[side].words(line)
-                file.write((text.lower() if side in lowercase else text) + "\n")
+        Raises:
+            UserError: parts are not parallel or cannot be read, or nothing is left.
+        """
+        counts: Counter[str] = Counter()
+        every, prefix = self.hold_out or (0, "")
+        with ExitStack() as stack:
 
-        kept = output(args.output)
-        held_out = output(args.hold_out) if args.hold_out_every else kept
-        for source, target in zip(args.source, args.target):
-            before = counts["pairs"]
-            for pair in tqdm(read_pairs(source, target), source.name, unit="pair", disable=None):
-                counts["pairs"] += 1
-                reason = wanted.reason(pair)
-                if reason is not None:
-                    counts[reason] += 1
-                    continue
-                counts["kept"] += 1
-                if args.hold_out_every and counts["kept"] % args.hold_out_every == 0:
-                    counts["held out"] += 1
-                    write(held_out, pair)
-                else:
-                    write(kept, pair)
-            print(f"  {source.name}, {target.name}: {counts['pairs'] - before:,} pairs")
-        if counts["kept"] == counts["held out"]:
-            raise UserError(f"nothing is left of {args.source[0]} and the other parts")
-    return counts
+            def output(prefix: str) -> list[TextIO]:
+                names = (Path(f"{prefix}.{lang}") for lang in self.languages)
+                return [stack.enter_context(write_atomically(name)) for name in names]
+
+            kept = output(self.output)
+            held_out = output(prefix) if every else kept
+            for source, target in parts:
+                before = counts["pairs"]
+                pairs = tqdm(read_pairs(source, target), source.name, unit="pair", disable=None)
+                for pair in pairs:
+                    counts["pairs"] += 1
+                    reason = self.wanted.reason(pair)
+                    if reason is not None:
+                        counts[reason] += 1
+                        continue
+                    counts["kept"] += 1
+                    if every and counts["kept"] % every == 0:
+                        counts["held out"] += 1
+                        self._write_pair(held_out, pair)
+                    else:
+                        self._write_pair(kept, pair)
+                print(f"  {source.name}, {target.name}: {counts['pairs'] - before:,} pairs")
+            if counts["kept"] == counts["held out"]:
+                raise UserError(f"nothing is left of {parts[0][0]} and the other parts")
+        _report(counts, self.wanted)
+
+    def _write_pair(self, files: Sequence[TextIO], pair: Pair) -> None:
+        for side, (file, line) in enumerate(zip(files, pair)):
+            text = line if self.words is None else self.words[side].words(line)
+            file.write((text.lower() if side in self.lowercase else text) + "\n")
 
 
 def _report(counts: Counter[str], wanted: Filter) -> None:
@@ -308,16 +275,3 @@ def _report(counts: Counter[str], wanted: Filter) -> None:
             print(f"  left out {counts[reason]:,}: {said}{limits.get(reason, '')}")
     if counts["held out"]:
         print(f"  held out {counts['held out']:,} of those kept")
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """The command.
-
-    Args:
-        argv: the arguments; those of the process by default.
-    """
-    run_command("clean", __doc__, add_arguments, run, argv)
-
-
-if __name__ == "__main__":
-    main()

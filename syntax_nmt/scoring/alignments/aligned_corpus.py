@@ -1,17 +1,11 @@
 """The alignments of a corpus, by direction."""
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from syntax_nmt.scoring.alignments.alignment import Alignment, flipped, read_alignments
+from syntax_nmt.scoring.alignments.alignment import Alignment
 from syntax_nmt.scoring.alignments.symmetrisation import symmetrise
-from syntax_nmt.scoring.parallel_text import (
-    SegmentedPairs,
-    check_parallel,
-    chosen_scheme,
-    read_pairs,
-)
+from syntax_nmt.scoring.parallel_text import check_parallel
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -52,18 +46,20 @@ class AlignedCorpus:
         self.too_long.update(index for index, links in enumerate(alignments) if links is None)
         self.alignments[name] = [frozenset() if links is None else links for links in alignments]
 
-    def add_reverse_file(self, args: argparse.Namespace) -> None:
-        """Adds the alignments of `--reverse`, if it is given.
+    def add_file(self, name: str, path: str, links: Sequence[Alignment]) -> None:
+        """Adds the alignments of a file.
+
+        Args:
+            name: of the direction.
+            links: of the file, written as (source, target).
 
         Raises:
-            UserError: the file is damaged, or not parallel.
+            UserError: the file is not parallel.
         """
-        if not args.reverse:
-            return
-        links = read_alignments(args.reverse, args.hypothesis_base)
-        check_parallel(args.reverse, len(links), self.name, len(self))
-        self.names[REVERSE] = args.reverse
-        self.add(REVERSE, links if args.reverse_in_order else [flipped(each) for each in links])
+        if self.alignments:
+            check_parallel(path, len(links), self.name, len(self))
+        self.names[name] = path
+        self.add(name, links)
 
     def add_symmetrised(self, method: str, strict: bool) -> None:
         """Symmetrises both directions.
@@ -75,21 +71,3 @@ class AlignedCorpus:
         pairs = zip(self.alignments[FORWARD], self.alignments[REVERSE])
         name = f"{method} (strict)" if strict else method
         self.add(name, [symmetrise(*pair, method, strict) for pair in pairs])
-
-
-def corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
-    """The alignments of `--hypothesis`, and of `--reverse`.
-
-    Raises:
-        UserError: a file is damaged, or the files are not parallel.
-    """
-    corpus = AlignedCorpus(args.hypothesis, names={FORWARD: args.hypothesis})
-    corpus.add(FORWARD, read_alignments(args.hypothesis, args.hypothesis_base))
-    if args.source:
-        # Words, or pieces that mark words.
-        pairs = read_pairs(args.source, args.target)
-        check_parallel(args.source, len(pairs), corpus.name, len(corpus))
-        names = args.source, args.target
-        corpus.lengths = SegmentedPairs.of(pairs, [chosen_scheme(args)] * 2, names).lengths()
-    corpus.add_reverse_file(args)
-    return corpus

@@ -1,6 +1,5 @@
 """A corpus with its chunks and their reference, and losses by the position in a chunk."""
 
-import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -116,8 +115,21 @@ class ChunkedCorpus:
         words = range(_length((self.gold or [])[index]))
         return self.chunks[index] or tuple(Chunk(OUTSIDE, word, word + 1) for word in words)
 
-    def read_gold(self, args: argparse.Namespace, lengths: Sequence[int | None]) -> None:
-        """Reads the reference of `--score`, if it is given.
+
+@dataclass(frozen=True)
+class GoldChunks:
+    """A file of reference chunks.
+
+    Attributes:
+        path: tags, one sentence per line, or CoNLL columns; empty lines for no annotation.
+        strict: refuses tags that are not IOB2.
+    """
+
+    path: str
+    strict: bool = False
+
+    def read_into(self, corpus: ChunkedCorpus, lengths: Sequence[int | None]) -> None:
+        """Makes them a corpus's reference.
 
         Args:
             lengths: words of each sentence, to compare with; None = not known.
@@ -125,35 +137,39 @@ class ChunkedCorpus:
         Raises:
             UserError: the file is damaged, or of another text.
         """
-        if not args.score:
-            return
-        file = read_chunk_file(args.score, args.strict)
-        check_parallel(args.score, len(file.chunks), self.name, len(self), "sentences")
-        check_words(file.chunks, lengths, args.score, self.name)
+        file = read_chunk_file(self.path, self.strict)
+        check_parallel(self.path, len(file.chunks), corpus.name, len(corpus), "sentences")
+        check_words(file.chunks, lengths, self.path, corpus.name)
         if not any(file.chunks):
             raise UserError(
-                f"{args.score}: no sentence is annotated, there is nothing to compare with"
+                f"{self.path}: no sentence is annotated, there is nothing to compare with"
             )
-        self.gold, self.gold_tags = file.chunks, file.tags
+        corpus.gold, corpus.gold_tags = file.chunks, file.tags
 
 
-def corpus_of_file(args: argparse.Namespace) -> ChunkedCorpus:
-    """The chunks of `--hypothesis`, with the words of `--target`.
+def corpus_of_file(
+    path: str, target: str | None = None, score: GoldChunks | None = None, strict: bool = False
+) -> ChunkedCorpus:
+    """The chunks of a file.
+
+    Args:
+        target: the words; None = the file has them, or they are not known.
+        score: the reference; None = the file's own column, if it has one.
+        strict: refuses tags that are not IOB2.
 
     Raises:
         UserError: a file is damaged, or the files are not parallel.
     """
-    file = read_chunk_file(args.hypothesis, args.strict)
-    corpus = ChunkedCorpus(args.hypothesis, file.chunks, words=file.words, tags=file.tags)
+    file = read_chunk_file(path, strict)
+    corpus = ChunkedCorpus(path, file.chunks, words=file.words, tags=file.tags)
     if not len(corpus):
         raise UserError(f"{corpus.name}: is empty: give a sentence a line, or a word a line")
-    if args.target:
-        corpus.words = [tuple(line.split()) for line in read_lines(args.target)]
-        check_parallel(args.target, len(corpus.words), corpus.name, len(corpus))
-        lengths = [len(words) for words in corpus.words]
-        check_words(corpus.chunks, lengths, args.hypothesis, args.target)
-    if args.score:
-        corpus.read_gold(args, [_length(chunks) or None for chunks in corpus.chunks])
+    if target is not None:
+        corpus.words = [tuple(line.split()) for line in read_lines(target)]
+        check_parallel(target, len(corpus.words), corpus.name, len(corpus))
+        check_words(corpus.chunks, [len(words) for words in corpus.words], path, target)
+    if score is not None:
+        score.read_into(corpus, [_length(chunks) or None for chunks in corpus.chunks])
     elif file.reference is not None:
         corpus.gold, corpus.gold_tags = file.reference.chunks, file.reference.tags
     if corpus.gold is not None:

@@ -1,6 +1,5 @@
 """A corpus with its constituency trees, as they come, and its gold trees as brackets."""
 
-import argparse
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Optional
@@ -89,64 +88,77 @@ class BracketedCorpus(TreeCorpus[BracketedSentence]):
     gold: GoldCorpus | None
 
 
-def corpus_of_file(args: argparse.Namespace) -> BracketedCorpus:
-    """The trees of `--hypothesis`, over the words that they share with the gold trees.
+@dataclass(frozen=True)
+class GoldFile:
+    """A file of gold trees.
+
+    Attributes:
+        path: one bracketed tree a line, `()` for none.
+        collins: deletes what evalb's COLLINS.prm deletes.
+    """
+
+    path: str
+    collins: bool = False
+
+    def read(
+        self, lines: Iterable[CorpusLine], sentences: int, name: str, unknown: str | None = None
+    ) -> GoldCorpus:
+        """The gold brackets of a corpus.
+
+        Args:
+            lines: of each sentence of the corpus the words, and file and line for messages.
+            sentences: how many there are.
+            name: of the corpus, for messages.
+            unknown: what stands in words of the corpus for unknown pieces; None = words are
+                complete.
+
+        Raises:
+            UserError: the file is damaged, has another number of lines, other words, or no tree at
+                all.
+        """
+        there = sum(1 for _ in tree_texts(self.path))
+        if there != sentences:
+            raise UserError(
+                f"{self.path} has {there} trees, {name} {sentences} sentences: give --trees the "
+                f"trees of this very text, one a line ('()' where there is none)"
+            )
+        gold = GoldCorpus(COLLINS_LABELS if self.collins else frozenset())
+        for tree, (words, line) in zip(read_tree_file(self.path), lines):
+            whole = None
+            if tree is not None and words is not None:
+                where = f"{self.path}:{tree.line}"
+                whole = over_reference_words(words, tree.words, where, line, unknown, "--trees")
+                if unknown is None:
+                    gold.other_words.add(words, tree.words, line)
+            gold.words.append(whole if whole != words else None)
+            gold.sentences.append(None if tree is None else _brackets(tree, gold.labels))
+        if not any(gold.sentences):
+            raise UserError(
+                f"{self.path}: no sentence has a tree, there is nothing to score against: give the "
+                "gold ones"
+            )
+        return gold
+
+
+def corpus_of_file(path: str, gold: GoldFile | None = None) -> BracketedCorpus:
+    """The trees of a file, over the words that they share with the gold trees.
+
+    Args:
+        gold: None = there are no gold trees.
 
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
     # A large file is read again rather than kept.
     lines = (
-        (None, args.hypothesis) if tree is None else (tree.words, f"{args.hypothesis}:{tree.line}")
-        for tree in read_tree_file(args.hypothesis)
+        (None, path) if tree is None else (tree.words, f"{path}:{tree.line}")
+        for tree in read_tree_file(path)
     )
-    sentences = sum(1 for _ in tree_texts(args.hypothesis))
-    gold = gold_brackets(args, lines, sentences, args.hypothesis)
-    path = args.hypothesis
-    return BracketedCorpus(sentences, lambda: map(BracketedSentence, read_tree_file(path)), gold)
-
-
-def gold_brackets(
-    args: argparse.Namespace,
-    lines: Iterable[CorpusLine],
-    sentences: int,
-    name: str,
-    unknown: str | None = None,
-) -> GoldCorpus | None:
-    """The gold brackets of `--trees`, if they are given.
-
-    Args:
-        lines: of each sentence of the corpus the words, and file and line for messages.
-        name: of the corpus, for messages.
-        unknown: what stands in words of the corpus for unknown pieces; None = words are complete.
-
-    Raises:
-        UserError: the file is damaged, has another number of lines, other words, or no tree at all.
-    """
-    path = args.trees
-    if not path:
-        return None
-    there = sum(1 for _ in tree_texts(path))
-    if there != sentences:
-        raise UserError(
-            f"{path} has {there} trees, {name} {sentences} sentences: give --trees the "
-            f"trees of this very text, one a line ('()' where there is none)"
-        )
-    gold = GoldCorpus(COLLINS_LABELS if args.collins else frozenset())
-    for tree, (words, line) in zip(read_tree_file(path), lines):
-        whole = None
-        if tree is not None and words is not None:
-            where = f"{path}:{tree.line}"
-            whole = over_reference_words(words, tree.words, where, line, unknown, "--trees")
-            if unknown is None:
-                gold.other_words.add(words, tree.words, line)
-        gold.words.append(whole if whole != words else None)
-        gold.sentences.append(None if tree is None else _brackets(tree, gold.labels))
-    if not any(gold.sentences):
-        raise UserError(
-            f"{path}: no sentence has a tree, there is nothing to score against: give the gold ones"
-        )
-    return gold
+    sentences = sum(1 for _ in tree_texts(path))
+    brackets = None if gold is None else gold.read(lines, sentences, path)
+    return BracketedCorpus(
+        sentences, lambda: map(BracketedSentence, read_tree_file(path)), brackets
+    )
 
 
 def _brackets(tree: ConstituentTree, labels: Set[str]) -> GoldBrackets:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,18 +32,21 @@ class Selection:
     known: bool = False
 
     @classmethod
-    def of(cls, args: argparse.Namespace) -> Selection:
+    def of(cls, words: str | None, known: bool = False) -> Selection:
         """The selection of `--words` and `--known-words`.
 
+        Args:
+            words: the least and the most of a sentence, such as 20-30; None = any number.
+
         Raises:
-            UserError: `--words` is no range.
+            UserError: `words` is no range.
         """
-        if args.words is None:
-            return cls(known=args.known_words)
-        found = _RANGE.fullmatch(args.words)
-        if found is None or int(found[1]) > int(found[2]):
-            raise UserError(f"--words {args.words}: give the least and the most, such as 20-30")
-        return cls(int(found[1]), int(found[2]), args.known_words)
+        if words is None:
+            return cls(known=known)
+        bounds = _RANGE.fullmatch(words)
+        if bounds is None or int(bounds[1]) > int(bounds[2]):
+            raise UserError(f"--words {words}: give the least and the most, such as 20-30")
+        return cls(int(bounds[1]), int(bounds[2]), known)
 
     def __str__(self) -> str:
         """A description of the selection."""
@@ -120,20 +122,26 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
             self.scored = [gold if takes else None for gold, takes in zip(self.reference, chosen)]
 
 
-def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
-    """The parses of `--hypothesis`, over the words that it shares with the reference.
+def corpus_of_file(
+    path: str, conllu: str | None = None, selection: Selection = Selection()
+) -> ParsedCorpus:
+    """The parses of a file, over the words that it shares with the reference.
+
+    Args:
+        conllu: the reference; None = there is none.
+        selection: which sentences are scored.
 
     Raises:
         UserError: a file is damaged, or the two are not parallel.
     """
-    trees = list(read_conllu(args.hypothesis, one_root=False))
+    trees = list(read_conllu(path, one_root=False))
     reference: list[DependencyTree | None] | None = None
     other = OtherWords()
-    if args.conllu:
-        reference = list(read_reference(args.conllu, len(trees), args.hypothesis))
+    if conllu is not None:
+        reference = list(read_reference(conllu, len(trees), path))
         for index, (tree, gold) in enumerate(zip(trees, reference)):
             if tree is not None and gold is not None:
-                where, name = f"{args.conllu}:{gold.line}", f"{args.hypothesis}:{tree.line}"
+                where, name = f"{conllu}:{gold.line}", f"{path}:{tree.line}"
                 pair = over_same_words(tree, gold, where, name)
                 trees[index], reference[index] = pair
                 other.add(pair[0].words, pair[1].words, name)
@@ -142,4 +150,4 @@ def corpus_of_file(args: argparse.Namespace) -> ParsedCorpus:
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    return ParsedCorpus(len(trees), parse, reference, Selection.of(args), other_words=other)
+    return ParsedCorpus(len(trees), parse, reference, selection, other_words=other)

@@ -11,10 +11,12 @@ import numpy as np
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System
 from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import (
+    RESAMPLES,
+    SEED,
+    TRIALS,
     bootstrap_p_value,
     bootstrap_scores,
     interval,
@@ -22,6 +24,7 @@ from syntax_nmt.scoring.translations.resampling import (
 )
 from syntax_nmt.scoring.translations.seed_tests import FEWEST, seed_test, spread
 from syntax_nmt.scoring.translations.sign_test import collins_sign_test
+from syntax_nmt.scoring.translations.test_set import System, TestSet
 from syntax_nmt.scoring.translations.text_tables import (
     SIGNIFICANT,
     interval_text,
@@ -56,10 +59,10 @@ class Sampling:
         enough: as of :func:`randomisation_p_values`.
     """
 
-    tests: tuple[str, ...]
-    resamples: int
-    trials: int
-    seed: int
+    tests: tuple[str, ...] = TESTS
+    resamples: int = RESAMPLES
+    trials: int = TRIALS
+    seed: int = SEED
     enough: int | None = None
 
     def signature(self) -> dict[str, object]:
@@ -79,7 +82,7 @@ class Sampling:
 
 def comparison_figures(
     metrics: MetricSet,
-    test_set: EvaluationSet,
+    test_set: TestSet,
     runs: Sequence[Sequence[np.ndarray]],
     sampling: Sampling,
 ) -> dict[str, Any]:

@@ -4,7 +4,8 @@ A search that does not find the end of a sentence stops only at fairseq's `--max
 `--max-len-b`, and a few such translations change BLEU by a point.
 """
 
-import argparse
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
+from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
 
 DEFAULT_EDGES = (15, 30, 45)
 
@@ -68,6 +69,24 @@ class LengthLimit:
     ratio: Fraction
     words: Fraction
 
+    @classmethod
+    def of(cls, text: str) -> LengthLimit:
+        """The limit that is written `1.5,5`.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        try:
+            ratio, words = map(Fraction, text.split(","))
+        except (ValueError, ZeroDivisionError):
+            ratio = words = Fraction(-1)
+        if ratio < 0 or words < 0:
+            raise ValueError(
+                f"{text!r}: give the words of a translation for each of the source, and how many "
+                "more, such as 1.5,5"
+            )
+        return cls(ratio, words)
+
     def __str__(self) -> str:
         return f"{float(self.ratio):g} × source + {float(self.words):g} words"
 
@@ -90,7 +109,7 @@ class LengthLimit:
         """
         return tuple(self._cut(line, source) for line, source in zip(translations, sources))
 
-    def cut_test_set(self, test_set: EvaluationSet) -> EvaluationSet:
+    def cut_test_set(self, test_set: TestSet) -> TestSet:
         """A test set, whose source is known, with all translations cut."""
         sources = test_set.source_words
         systems = tuple(
@@ -102,7 +121,7 @@ class LengthLimit:
         )
         return replace(test_set, systems=systems)
 
-    def figures(self, test_set: EvaluationSet) -> dict[str, Any]:
+    def figures(self, test_set: TestSet) -> dict[str, Any]:
         """How many translations are longer than their source, which is known, asks for; as JSON."""
         assert test_set.source is not None
         sources = test_set.source_words
@@ -127,24 +146,6 @@ class LengthLimit:
 
 
 USUAL = LengthLimit(Fraction("1.5"), Fraction(5))
-
-
-def length_limit(text: str) -> LengthLimit:
-    """`1.5,5` as a command-line argument.
-
-    Raises:
-        argparse.ArgumentTypeError: it is something else.
-    """
-    try:
-        ratio, words = map(Fraction, text.split(","))
-    except (ValueError, ZeroDivisionError):
-        ratio = words = Fraction(-1)
-    if ratio < 0 or words < 0:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give the words of a translation for each of the source, and how many more, "
-            "such as 1.5,5"
-        )
-    return LengthLimit(ratio, words)
 
 
 def longer_text(figures: dict[str, Any]) -> str:

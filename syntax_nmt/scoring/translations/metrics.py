@@ -14,9 +14,9 @@ from sacrebleu.metrics.base import Metric, Signature
 from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.evaluated_systems import System, Text
 from syntax_nmt.scoring.translations.ribes import RIBES
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
+from syntax_nmt.scoring.translations.test_set import System, Text
 
 NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
 CLOSEST, SHORTEST = BREVITIES = ("closest", "shortest")
@@ -55,7 +55,10 @@ class MetricSet:
     """
 
     def __init__(
-        self, names: Sequence[str], settings: MetricSettings, given: SentenceScores | None = None
+        self,
+        names: Sequence[str] = DEFAULT_NAMES,
+        settings: MetricSettings = MetricSettings(),
+        given: SentenceScores | None = None,
     ) -> None:
         self.given = given
         self.keys = tuple(dict.fromkeys(names))

@@ -9,11 +9,11 @@ import numpy as np
 
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System, Text
 from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, longer_text
 from syntax_nmt.scoring.translations.metrics import MetricSet
-from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
+from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, bootstrap_scores, interval
 from syntax_nmt.scoring.translations.seed_tests import spread
+from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
 from syntax_nmt.scoring.translations.text_tables import metric_name, score_cell, signature_lines
 
 
@@ -26,13 +26,13 @@ class Confidence:
         seed: of the draws.
     """
 
-    resamples: int
-    seed: int
+    resamples: int = RESAMPLES
+    seed: int = SEED
 
 
 def score_figures(
     metrics: MetricSet,
-    test_set: EvaluationSet,
+    test_set: TestSet,
     runs: Sequence[Sequence[np.ndarray]],
     bins: LengthBins,
     confidence: Confidence | None,
@@ -98,7 +98,7 @@ def certain_scores(
 
 def _length_figures(
     metrics: MetricSet,
-    test_set: EvaluationSet,
+    test_set: TestSet,
     source: Text,
     runs: Sequence[Sequence[np.ndarray]],
     bins: LengthBins,

@@ -1,9 +1,10 @@
 """Sentence scores of external metrics, such as COMET, from files."""
 
-import argparse
+from __future__ import annotations
+
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,7 @@ from sacrebleu.metrics.base import Score
 
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.system_files import named_files
+from syntax_nmt.scoring.translations.test_set import TestSet, Text
 
 _OPTION = "--sentence-scores"
 _COMET_LINE = re.compile(r".*\tSegment \d+\tscore: (\S+)")
@@ -31,6 +31,46 @@ class SentenceScores:
     name: str
     higher_is_better: bool
     systems: Sequence[Sequence[np.ndarray]]
+
+    @classmethod
+    def read(
+        cls,
+        files: Mapping[str, Sequence[str]],
+        test_set: TestSet,
+        name: str | None = None,
+        *,
+        lower_is_better: bool = False,
+    ) -> SentenceScores:
+        """Reads the scores of every system's runs.
+
+        Args:
+            files: by system, for each of its runs a file with one number per line, or the output
+                of comet-score.
+            test_set: what they are scores of.
+            name: of the metric; None = COMET, or `sentence score`.
+
+        Raises:
+            UserError: a file is damaged or has other sentences, or a system has none.
+        """
+        by_system, names = [], []
+        for system in test_set.systems:
+            paths = files.get(system.name, ())
+            if len(paths) != len(system.runs):
+                raise UserError(
+                    f"{_OPTION} {system.name}: {len(paths)} files for {len(system.runs)} runs: "
+                    "give every system as many as it has translations"
+                )
+            read = [
+                _read_run(path, run, test_set.sentences) for path, run in zip(paths, system.runs)
+            ]
+            by_system.append([scores for scores, _ in read])
+            names += [metric for _, metric in read]
+        if name is None and len(set(names)) > 1:
+            raise UserError(
+                f"{_OPTION}: scores of {' and '.join(dict.fromkeys(names))}: give all systems "
+                f"those of one metric, or name it with --sentence-metric"
+            )
+        return cls(name or names[0], not lower_is_better, by_system)
 
     def statistics(self) -> list[list[np.ndarray]]:
         """For each run the scores and ones, whose sums give the mean."""
@@ -53,67 +93,14 @@ class SentenceScores:
         return all(float(np.abs(run).max(initial=0)) < 2 for runs in self.systems for run in runs)
 
 
-def add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    group = parser.add_argument_group("a metric that was computed elsewhere, such as COMET")
-    add = group.add_argument
-    add(
-        _OPTION,
-        action="append",
-        nargs="+",
-        default=[],
-        metavar=("NAME FILE", "FILE"),
-        help="a system by its name in the tables, and its sentence scores, one file for each run: "
-        "one number per line, or the output of comet-score. Repeat for each system",
-    )
-    add(
-        "--sentence-metric",
-        metavar="NAME",
-        help="name of the metric (default: COMET, or 'sentence score')",
-    )
-    add("--sentence-lower", action="store_true", help="lower is better, as for error rates")
-
-
-def sentence_scores(args: argparse.Namespace, test_set: EvaluationSet) -> SentenceScores | None:
-    """The scores of a command line; None = none.
-
-    Args:
-        test_set: what they are scores of.
-
-    Raises:
-        UserError: a file is damaged or has other sentences, or a system has none.
-    """
-    given = args.sentence_scores
-    if not given:
-        return None
-    names = [system.name for system in test_set.systems]
-    files = named_files(_OPTION, given, names, ())
-    by_system, found_names = [], []
-    for system in test_set.systems:
-        paths = files.get(system.name, [])
-        if len(paths) != len(system.runs):
-            raise UserError(
-                f"{_OPTION} {system.name}: {len(paths)} files for {len(system.runs)} runs: give "
-                f"every system as many as it has translations"
-            )
-        runs = []
-        for path, run in zip(paths, system.runs):
-            scores, name = _read(path)
-            if len(scores) != test_set.sentences:
-                raise UserError(
-                    f"{path} has {len(scores)} scores, {run.name} {test_set.sentences} sentences: "
-                    f"give one a sentence"
-                )
-            runs.append(np.array(scores))
-            found_names.append(name)
-        by_system.append(runs)
-    name = args.sentence_metric or found_names[0]
-    if not args.sentence_metric and len(set(found_names)) > 1:
+def _read_run(path: str, run: Text, sentences: int) -> tuple[np.ndarray, str]:
+    scores, metric = _read(path)
+    if len(scores) != sentences:
         raise UserError(
-            f"{_OPTION}: scores of {' and '.join(dict.fromkeys(found_names))}: give all systems "
-            f"those of one metric, or name it with --sentence-metric"
+            f"{path} has {len(scores)} scores, {run.name} {sentences} sentences: "
+            "give one a sentence"
         )
-    return SentenceScores(name, not args.sentence_lower, by_system)
+    return np.array(scores), metric
 
 
 def _read(path: str) -> tuple[list[float], str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet, System
 from syntax_nmt.scoring.translations.metrics import MetricSettings, words_of_bleu
+from syntax_nmt.scoring.translations.test_set import System, TestSet
 from syntax_nmt.scoring.words.buckets import TREE_KINDS, Labels, in_order, sizes_of
 from syntax_nmt.scoring.words.labelled_text import (
     SourceLinks,
@@ -51,7 +51,7 @@ class BucketCounts:
     runs: list[list[np.ndarray]]
 
 
-def count_words(test_set: EvaluationSet, settings: WordSettings) -> list[BucketCounts]:
+def count_words(test_set: TestSet, settings: WordSettings) -> list[BucketCounts]:
     """Counts the words of all systems, once for each kind of buckets.
 
     Raises:

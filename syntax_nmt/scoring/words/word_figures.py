@@ -13,17 +13,17 @@ from syntax_nmt.scoring.translations.comparison import (
     add_tests,
     scored_systems,
 )
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
 from syntax_nmt.scoring.translations.score_report import Confidence
+from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.words.counts import BucketCounts, count_words
 from syntax_nmt.scoring.words.matches import FOUND, OUTPUT, WIDTH, BucketMeasures, figures_of
 from syntax_nmt.scoring.words.settings import WordSettings
 
 
 def score_words(
-    test_set: EvaluationSet, settings: WordSettings, confidence: Confidence | None = None
+    test_set: TestSet, settings: WordSettings, confidence: Confidence | None = None
 ) -> list[dict[str, Any]]:
     """Precision, recall and F1 of each bucket, for each kind of buckets.
 
@@ -51,7 +51,7 @@ def score_words(
 
 
 def compare_words(
-    test_set: EvaluationSet, settings: WordSettings, sampling: Sampling
+    test_set: TestSet, settings: WordSettings, sampling: Sampling
 ) -> list[dict[str, Any]]:
     """The same with differences from the first system, and their tests.
 
@@ -99,7 +99,7 @@ class _Tested:
 
 
 def _tables(
-    test_set: EvaluationSet, settings: WordSettings, counts: Sequence[BucketCounts]
+    test_set: TestSet, settings: WordSettings, counts: Sequence[BucketCounts]
 ) -> list[dict[str, Any]]:
     tables = []
     for of_kind in counts:

@@ -43,7 +43,7 @@ def plot(tmp_path, capsys, monkeypatch):
 
     def run(kind, *arguments, output="picture.svg"):
         seen = []
-        module, name = importlib.import_module(f"syntax_nmt.pictures.kinds.{kind}"), FUNCTIONS[kind]
+        module, name = importlib.import_module(f"syntax_nmt.commands.plots.{kind}"), FUNCTIONS[kind]
         draw = getattr(module, name)
 
         def spy(*args, **kwargs):

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-from functools import partial
 
 import pytest
 from page_check import Page
@@ -10,9 +9,7 @@ from report_files import EVIL, OURS, QUICK, REFERENCE, SOURCE, arguments, words,
 from translations import figures, refused, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.commands.report import add_arguments
-from syntax_nmt.commands.word_options import word_settings
-from syntax_nmt.pictures.report_page.report_data import report_data
+from syntax_nmt.commands.report import add_arguments, read_report
 
 SECTIONS = ("scores", "comparison", "length", "training", "samples")
 SHOWN = ("--sentences", "2,1,9", "--title", "Tom & <Jerry>")
@@ -41,8 +38,7 @@ def data_of(*options):
     """What the page is made of."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    args = parser.parse_args([*map(str, options)])
-    return report_data(args, partial(word_settings, args))
+    return read_report(parser.parse_args([*map(str, options)]))
 
 
 def report(output, *options):

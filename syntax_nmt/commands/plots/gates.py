@@ -4,9 +4,9 @@ import argparse
 
 from matplotlib.figure import Figure
 
+from syntax_nmt.commands.plots.model_sentence import add_model_sentence_arguments, model_sentence
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.inference.extraction.arc_gates import arc_gates
-from syntax_nmt.pictures.kinds.model_sentence import add_model_sentence_arguments, model_sentence
 from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 
 

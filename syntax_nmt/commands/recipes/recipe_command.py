@@ -24,7 +24,7 @@ def run_command(
         argv: the arguments; those of the process by default.
     """
     parser = argparse.ArgumentParser(
-        prog=f"python -m syntax_nmt.preparation.recipes.{name}", description=description
+        prog=f"python -m syntax_nmt.commands.recipes.{name}", description=description
     )
     add_arguments(parser)
     args = parser.parse_args(argv)

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_parallel, note
+from syntax_nmt.commands.shared.models import add_base_argument, add_subwords_argument, scheme_of
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import add_base_argument
-from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen_parallel, note
 from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
 from syntax_nmt.scoring.alignments.alignment import links_outside, read_alignments, read_gold
-from syntax_nmt.scoring.parallel_text import add_subwords_argument, chosen_scheme
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +54,7 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _words(path: str, lines: Sequence[str], args: argparse.Namespace) -> list[str]:
-    scheme = chosen_scheme(args) or detect_scheme(lines)
+    scheme = scheme_of(args) or detect_scheme(lines)
     pieces = lines[args.sentence - 1].split()
     counts = pieces_per_word(pieces, scheme, f"{path}:{args.sentence}")
     words = join_pieces(pieces, counts, scheme)

@@ -5,8 +5,8 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
+from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_trees
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen_trees
 from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.scoring.dependencies.reference import over_same_words
 

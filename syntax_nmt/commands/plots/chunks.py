@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen, chosen_parallel
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen, chosen_parallel
 from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.scoring.chunks.chunk_file import check_words, read_chunk_file

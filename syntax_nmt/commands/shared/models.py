@@ -1,13 +1,12 @@
-"""Options that several commands take, and checks of them."""
+"""Options of commands that run a model: what it is, how text is segmented, batches, the device."""
 
 import argparse
-from collections.abc import Sequence
 
-from syntax_nmt.arguments import add_files, flag, positive_int
-from syntax_nmt.errors import UserError
+from syntax_nmt.arguments import add_files, positive_int
+from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.inference.settings import BatchLimits, ModelFiles
 
-SOURCE, TARGET = "source", "target"
-GEN_SUBSET = "test"
+_AUTO = "auto"
 
 
 def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str) -> None:
@@ -24,35 +23,6 @@ def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str
         default=0,
         help=f"number of the first word in {whose} (default: %(default)s)",
     )
-
-
-# Options of the model and its text; each command has some of them.
-_OF_MODELS = {
-    "databin": None,
-    "path": None,
-    "gen_subset": GEN_SUBSET,
-    "parser_config": None,
-    "segmented": False,
-    "tokenizer": None,
-    "bpe": None,
-    "sentencepiece_model": None,
-    "bpe_codes": None,
-}
-
-
-def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -> None:
-    """Refuses model options if --hypothesis gives the results.
-
-    Args:
-        options: names in `args` of those that only this command has.
-
-    Raises:
-        UserError: one of them is given.
-    """
-    for option, unset in {**_OF_MODELS, **dict.fromkeys(options)}.items():
-        if getattr(args, option, unset) not in (unset, None):
-            name = "DATABIN" if option == "databin" else flag(option)
-            raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
 
 
 def files_of_model(args: argparse.Namespace) -> list[str | None]:
@@ -110,3 +80,32 @@ def add_device_arguments(group: argparse._ArgumentGroup) -> None:
     device.add_argument(
         "--device", metavar="NAME", help="cpu, cuda, cuda:1, … (default: a GPU if there is one)"
     )
+
+
+def add_subwords_argument(group: argparse._ActionsContainer) -> None:
+    """Adds the option for the segmentation of a text.
+
+    Args:
+        group: of the command's parser, or the parser.
+    """
+    group.add_argument(
+        "--subwords",
+        choices=(_AUTO, *SCHEMES),
+        default=_AUTO,
+        help="subword scheme, if the text is in pieces (default: detected from the text)",
+    )
+
+
+def scheme_of(args: argparse.Namespace) -> str | None:
+    """One of `subwords.SCHEMES`; None = detect it from the text."""
+    return None if args.subwords == _AUTO else args.subwords
+
+
+def model_files(args: argparse.Namespace) -> ModelFiles:
+    """The model of a command line."""
+    return ModelFiles(args.path, args.databin, args.parser_config, args.device)
+
+
+def batch_limits(args: argparse.Namespace) -> BatchLimits:
+    """The size of batches of a command line."""
+    return BatchLimits(args.max_tokens, args.batch_size)

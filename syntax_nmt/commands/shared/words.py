@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Sequence
 
 from syntax_nmt.arguments import add_files, positive_int
-from syntax_nmt.option_checks import refuse_idle
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
-from syntax_nmt.scoring.translations.system_files import named_files
+from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.test_sets import named_files
+from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.words.buckets import KINDS
 from syntax_nmt.scoring.words.settings import LEAST_WORDS, WordSettings
 
@@ -79,7 +79,7 @@ def files_of_words(args: argparse.Namespace) -> list[str]:
     return [*named, *(path for path in given if path is not None)]
 
 
-def word_settings(args: argparse.Namespace, test_set: EvaluationSet) -> WordSettings | None:
+def word_settings(args: argparse.Namespace, test_set: TestSet) -> WordSettings | None:
     """The settings of a command line; None = no words by bucket.
 
     Args:

@@ -1,4 +1,4 @@
-"""The options that `syntax-nmt score`, `compare` and `report` share, and their objects.
+"""The metrics, length groups and tests of `syntax-nmt score`, `compare` and `report`.
 
 Options of metrics have sacrebleu's names.
 """
@@ -10,8 +10,8 @@ from functools import partial
 from sacrebleu.metrics import BLEU, CHRF
 
 from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
+from syntax_nmt.commands.shared.test_sets import named_files
 from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, Sampling
-from syntax_nmt.scoring.translations.evaluated_systems import EvaluationSet
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
@@ -22,13 +22,11 @@ from syntax_nmt.scoring.translations.metrics import (
     MetricSettings,
 )
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
-from syntax_nmt.scoring.translations.sentence_scores import (
-    add_sentence_score_arguments,
-    sentence_scores,
-)
+from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
+from syntax_nmt.scoring.translations.test_set import TestSet, note_if_tokenised
 
 _FEW = 100  # sentences
-_LOOKS_TOKENISED = 100  # sentences; sacrebleu warns at as many
+_SENTENCE_SCORES = "--sentence-scores"
 
 
 def add_length_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +54,7 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def length_bins(args: argparse.Namespace, test_set: EvaluationSet) -> LengthBins:
+def length_bins(args: argparse.Namespace, test_set: TestSet) -> LengthBins:
     """The length groups of a command line; warns on stderr if no lengths are known."""
     if test_set.source is None:
         print("note: no scores by length: give the source text as --source", file=sys.stderr)
@@ -99,16 +97,17 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="words in an n-gram of chrF; 2 is chrF++ (default: %(default)s)",
     )
-    add_sentence_score_arguments(parser)
+    _add_sentence_score_arguments(parser)
 
 
-def metric_set(args: argparse.Namespace, test_set: EvaluationSet) -> MetricSet:
+def metric_set(args: argparse.Namespace, test_set: TestSet, *more: str) -> MetricSet:
     """The metrics of a command line.
 
     Warns on stderr if a text looks tokenised and BLEU would tokenise it again.
 
     Args:
         test_set: the texts to score.
+        *more: metrics that are needed besides.
 
     Raises:
         UserError: the tokeniser needs something that is not installed.
@@ -120,19 +119,37 @@ def metric_set(args: argparse.Namespace, test_set: EvaluationSet) -> MetricSet:
         chrf_word_order=args.chrf_word_order,
     )
     if not args.force and args.tokenize != "none" and "bleu" in args.metrics:
-        _warn_of_tokenised(test_set)
-    return MetricSet(args.metrics, settings, sentence_scores(args, test_set))
+        note_if_tokenised(test_set)
+    return MetricSet([*args.metrics, *more], settings, _sentence_scores(args, test_set))
 
 
-def _warn_of_tokenised(test_set: EvaluationSet) -> None:
-    for run in (run for system in test_set.systems for run in system.runs):
-        tokenised = sum(line.endswith(" .") for line in run.sentences)
-        if tokenised >= _LOOKS_TOKENISED:
-            print(
-                f"note: {run.name}: {tokenised} lines end in ' .', as tokenised text does: give "
-                f"detokenised text, or --tokenize none (--force: no note)",
-                file=sys.stderr,
-            )
+def _add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("a metric that was computed elsewhere, such as COMET")
+    add = group.add_argument
+    add(
+        _SENTENCE_SCORES,
+        action="append",
+        nargs="+",
+        default=[],
+        metavar=("NAME FILE", "FILE"),
+        help="a system by its name in the tables, and its sentence scores, one file for each run: "
+        "one number per line, or the output of comet-score. Repeat for each system",
+    )
+    add(
+        "--sentence-metric",
+        metavar="NAME",
+        help="name of the metric (default: COMET, or 'sentence score')",
+    )
+    add("--sentence-lower", action="store_true", help="lower is better, as for error rates")
+
+
+def _sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScores | None:
+    if not args.sentence_scores:
+        return None
+    names = [system.name for system in test_set.systems]
+    files = named_files(_SENTENCE_SCORES, args.sentence_scores, names, ())
+    lower = args.sentence_lower
+    return SentenceScores.read(files, test_set, args.sentence_metric, lower_is_better=lower)
 
 
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
@@ -155,13 +172,13 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def sampling_of(args: argparse.Namespace, test_set: EvaluationSet) -> Sampling:
+def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:
     """The tests of a command line; warns on stderr if they mean little.
 
     Args:
         test_set: the texts to compare.
     """
-    if test_set.sentences < _FEW and set(args.tests) - {SIGN}:
+    if len(test_set.systems) > 1 and test_set.sentences < _FEW and set(args.tests) - {SIGN}:
         print(
             f"note: on {test_set.sentences} sentences the p-values of resampling mean little",
             file=sys.stderr,

@@ -4,9 +4,9 @@ import argparse
 
 from matplotlib.figure import Figure
 
+from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_trees
 from syntax_nmt.data.annotation_transfer import check_same_text
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen_trees
 from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
 

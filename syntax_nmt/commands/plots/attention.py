@@ -6,6 +6,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from syntax_nmt.arguments import add_files, add_flags, natural_int
+from syntax_nmt.commands.plots.model_sentence import (
+    ModelSentence,
+    Side,
+    add_model_sentence_arguments,
+    chosen_heads,
+    model_sentence,
+)
+from syntax_nmt.commands.plots.sentence_choice import chosen
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
@@ -18,14 +26,6 @@ from syntax_nmt.inference.extraction.attention_heads import (
     HeadWeights,
     head_weights,
 )
-from syntax_nmt.pictures.kinds.model_sentence import (
-    ModelSentence,
-    Side,
-    add_model_sentence_arguments,
-    chosen_heads,
-    model_sentence,
-)
-from syntax_nmt.pictures.kinds.sentence_choice import chosen
 from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words
 

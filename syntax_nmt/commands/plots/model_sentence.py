@@ -4,19 +4,19 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.data.subwords import OPENER, detect_scheme, join_pieces, pieces_per_word
-from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.errors import UserError
-from syntax_nmt.inference.arguments import add_model_arguments
-from syntax_nmt.inference.forced_decoding import (
-    ForcedDecoder,
-    add_forcing_arguments,
-    forced_model,
-    read_forced,
+from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen
+from syntax_nmt.commands.shared.forcing import add_forcing_arguments, segmentation_of
+from syntax_nmt.commands.shared.models import (
+    add_model_arguments,
+    add_subwords_argument,
+    model_files,
+    scheme_of,
 )
-from syntax_nmt.inference.segmentation import check_segmentation, forcing_advice, note_unfit
-from syntax_nmt.pictures.kinds.sentence_choice import add_sentence_argument, chosen
-from syntax_nmt.scoring.parallel_text import TokenPair, add_subwords_argument, chosen_scheme
+from syntax_nmt.data.subwords import OPENER, detect_scheme, join_pieces, pieces_per_word
+from syntax_nmt.errors import UserError
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.forced_model import ForcedModel
+from syntax_nmt.scoring.parallel_text import TokenPair
 
 
 @dataclass(frozen=True)
@@ -92,28 +92,21 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
     Raises:
         UserError: options, the model or the files cannot be used, or the sentence is too long.
     """
-    check_segmentation(args)
-    decoder, segment, segment_target = forced_model(args, args.path)
-    if args.target:
-        pairs = read_forced(args, decoder, segment, segment_target)
-    else:
-        lines = list(read_lines(args.source))
-        pairs = [TokenPair(segment(line), ()) for line in lines]
-        sources = [pair.source for pair in pairs]
-        note_unfit(decoder.task, args.source, lines, sources, forcing_advice(args))
+    model = ForcedModel.load(model_files(args), segmentation_of(args))
+    pairs = model.pairs(args.source, args.target)
     pair = chosen(pairs, args.sentence, args.source)
     if not pair.source:
         raise UserError(f"{args.source}:{args.sentence}: no words: choose another --sentence")
-    if not decoder.fits(pair):
+    if not model.decoder.fits(pair):
         raise UserError(
             f"{args.source}:{args.sentence}: too long for the model, with {len(pair.source)} "
             f"pieces and {len(pair.target)} of the translation: choose another --sentence"
         )
-    schemes = [chosen_scheme(args) or side.scheme for side in (segment, segment_target)]
+    schemes = model.schemes(scheme_of(args))
     files = [f"{path}:{args.sentence}" for path in (args.source, args.target)]
     source = _side(pair.source, [each.source for each in pairs], schemes[0], files[0])
     target = _side(pair.target, [each.target for each in pairs], schemes[1], files[1])
-    return ModelSentence(decoder, source, target)
+    return ModelSentence(model.decoder, source, target)
 
 
 def chosen_heads(head: int | None, heads: int) -> Sequence[int]:

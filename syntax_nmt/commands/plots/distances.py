@@ -7,14 +7,14 @@ from matplotlib.figure import Figure
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
-from syntax_nmt.errors import errors_of
-from syntax_nmt.inference.extraction.model_distances import check_model, layers_with_distances
-from syntax_nmt.pictures.kinds.model_sentence import (
+from syntax_nmt.commands.plots.model_sentence import (
     ModelSentence,
     add_model_sentence_arguments,
     chosen_heads,
     model_sentence,
 )
+from syntax_nmt.errors import errors_of
+from syntax_nmt.inference.extraction.model_distances import check_model, layers_with_distances
 from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
 
 _HALVES = {"source": "encoder", "target": "decoder"}

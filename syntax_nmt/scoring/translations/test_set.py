@@ -1,14 +1,12 @@
 """The translations to score: files of any system, and their references."""
 
-import argparse
+from __future__ import annotations
+
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 
-from syntax_nmt.arguments import add_flags
 from syntax_nmt.data.subwords import (
     CONTINUED,
     NO_SUBWORDS,
@@ -30,6 +28,7 @@ from syntax_nmt.scoring.translations.output_formats import (
 )
 
 _UNKNOWN = "<<unk>>"  # fairseq's symbol for unknown words of a reference
+_LOOKS_TOKENISED = 100  # sentences; sacrebleu warns at as many
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class EvaluationSet:
+class TestSet:
     """A test set: its references, and the translations of systems.
 
     Attributes:
@@ -72,6 +71,49 @@ class EvaluationSet:
     references: tuple[Text, ...]
     source: Text | None
 
+    @classmethod
+    def read(
+        cls,
+        systems: Mapping[str, Sequence[str]],
+        references: Sequence[str] = (),
+        source: str | None = None,
+        *,
+        join_subwords: bool = False,
+        quiet: bool = False,
+    ) -> TestSet:
+        """Reads the files; warns on stderr of those that do not look like plain words.
+
+        Args:
+            systems: the files of each system by its name, one for each training seed: plain text
+                with one sentence per line, or the output of fairseq-generate or
+                fairseq-interactive, or an n-best list of Moses or Marian; may be `.gz`.
+            references: plain texts; none = the T- lines of fairseq-generate.
+            source: the text whose lengths count; None = the S- lines of fairseq-generate, if there
+                are any.
+            join_subwords: joins subwords in segmented texts.
+            quiet: no warnings.
+
+        Raises:
+            UserError: a file is damaged, or the files have unequal numbers of sentences.
+        """
+        read = {path: _read_output(path) for paths in systems.values() for path in paths}
+        translations = {path: _text(path, output.hypotheses) for path, output in read.items()}
+        of_references = [read_text(path) for path in references] or [_generated_reference(read)]
+        for text in (*of_references[1:], *translations.values()):
+            check_parallel(text, of_references[0])
+        if not of_references[0].sentences:
+            raise UserError(f"{of_references[0].name}: is empty: give a sentence a line")
+        words = partial(in_words, join=join_subwords, quiet=quiet)
+        of_references = [words(text) for text in of_references]
+        of_systems = [
+            System(name, tuple(words(translations[path]) for path in paths))
+            for name, paths in systems.items()
+        ]
+        of_source = _generated_source(read) if source is None else read_text(source)
+        if of_source is not None:
+            check_parallel(of_source, of_references[0])
+        return cls(tuple(of_systems), tuple(of_references), of_source)
+
     @property
     def sentences(self) -> int:
         """How many there are."""
@@ -81,75 +123,6 @@ class EvaluationSet:
     def source_words(self) -> tuple[str, ...]:
         """The sentences of the source, with known pieces joined to words."""
         return () if self.source is None else in_words(self.source, join=True).sentences
-
-
-def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that name the files."""
-    group = parser.add_argument_group("what to measure")
-    add = group.add_argument
-    add(
-        "outputs",
-        nargs="*",
-        metavar="FILE",
-        help="translations, one file per system: plain text with one sentence per line, or the "
-        "output of fairseq-generate or fairseq-interactive, or an n-best list of Moses or Marian; "
-        "may be .gz",
-    )
-    add(
-        "--system",
-        action="append",
-        nargs="+",
-        default=[],
-        metavar=("NAME FILE", "FILE"),
-        help="a named system and its translations; several files are training seeds, whose "
-        "scores are averaged. Repeat for more systems, in place of FILE",
-    )
-    add(
-        "--reference",
-        "-r",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="one or more references, plain text (default: the T- lines of fairseq-generate)",
-    )
-    add_flags(
-        group,
-        join_subwords="join subwords in texts segmented by sentencepiece (▁) or subword-nmt (@@)",
-    )
-
-
-def files_of_test_set(args: argparse.Namespace) -> list[str]:
-    """The files that :func:`read_test_set` reads, none of which may be written."""
-    named = [path for _, *paths in args.system for path in paths]
-    scores = [path for _, *paths in args.sentence_scores for path in paths]
-    sources = [args.source] if args.source is not None else []
-    return [*args.outputs, *args.reference, *named, *scores, *sources]
-
-
-def read_test_set(args: argparse.Namespace) -> EvaluationSet:
-    """Reads the files of a command line; warns on stderr of files that do not look like plain
-    words.
-
-    Raises:
-        UserError: a file is damaged, or the files have unequal numbers of sentences.
-    """
-    named = _named_files(args)
-    read = {path: _read_output(path) for _, paths in named for path in paths}
-    translations = {path: _text(path, output.hypotheses) for path, output in read.items()}
-    references = [read_text(path) for path in args.reference] or [_generated_reference(read)]
-    for text in (*references[1:], *translations.values()):
-        check_parallel(text, references[0])
-    if not references[0].sentences:
-        raise UserError(f"{references[0].name}: is empty: give a sentence a line")
-    words = partial(in_words, join=args.join_subwords, quiet=args.force)
-    references = [words(text) for text in references]
-    systems = [
-        System(name, tuple(words(translations[path]) for path in paths)) for name, paths in named
-    ]
-    source = _generated_source(read) if args.source is None else read_text(args.source)
-    if source is not None:
-        check_parallel(source, references[0])
-    return EvaluationSet(tuple(systems), tuple(references), source)
 
 
 def read_text(path: str) -> Text:
@@ -218,28 +191,20 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
     return Text(text.name, tuple(joined))
 
 
+def note_if_tokenised(test_set: TestSet) -> None:
+    """Warns on stderr of texts that look tokenised, which BLEU would tokenise again."""
+    for run in (run for system in test_set.systems for run in system.runs):
+        tokenised = sum(line.endswith(" .") for line in run.sentences)
+        if tokenised >= _LOOKS_TOKENISED:
+            print(
+                f"note: {run.name}: {tokenised} lines end in ' .', as tokenised text does: give "
+                f"detokenised text, or --tokenize none (--force: no note)",
+                file=sys.stderr,
+            )
+
+
 def _text(name: str, lines: Iterable[str]) -> Text:
     return Text(name, tuple(line.rstrip() for line in lines))
-
-
-def _named_files(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
-    """The systems' names and files."""
-    if args.outputs and args.system:
-        raise UserError("FILE and --system exclude each other: give every file with --system")
-    if not args.outputs and not args.system:
-        raise UserError("no translations: give one or more FILEs, or --system NAME FILE")
-    for name, *files in args.system:
-        if not files:
-            raise UserError(f"--system {name}: a name and at least one file are expected")
-    short = Counter(Path(path).name for path in args.outputs)
-    named = [
-        (Path(path).name if short[Path(path).name] == 1 else path, [path]) for path in args.outputs
-    ]
-    named += [(name, files) for name, *files in args.system]
-    twice = [name for name, count in Counter(name for name, _ in named).items() if count > 1]
-    if twice:
-        raise UserError(f"{twice[0]}: two systems of this name: give each its own with --system")
-    return named
 
 
 def _generated_reference(read: Mapping[str, GenerateOutput]) -> Text:

@@ -1,0 +1,93 @@
+"""Joins the parts of a parallel corpus and leaves out what is unfit for training.
+
+Run by the dataset recipes as `python -m syntax_nmt.commands.recipes.clean`.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntax_nmt.arguments import positive_int
+from syntax_nmt.commands.recipes.recipe_command import run_command
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.recipes.clean import (
+    CleanCorpus,
+    Filter,
+    Measure,
+    fingerprint,
+    read_pairs,
+)
+
+_LOWERCASE = {"source": (0,), "target": (1,), "both": (0, 1), None: ()}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    for side in ("source", "target"):
+        parser.add_argument(f"--{side}-lang", required=True, help=f"{side} language")
+        parser.add_argument(
+            f"--{side}",
+            type=Path,
+            nargs="+",
+            required=True,
+            help=f"{side} side of each part, plain or .gz",
+        )
+        parser.add_argument(
+            f"--{side}-tokenizer", help="how `syntax-nmt prepare` will tokenise its words"
+        )
+    parser.add_argument("--output", required=True, help="prefix of the files to write")
+    parser.add_argument("--max-words", type=int, help="longest side (default: any length)")
+    parser.add_argument("--max-ratio", type=float, help="greatest ratio of words (default: any)")
+    parser.add_argument(
+        "--lowercase", choices=("source", "target", "both"), help="sides to write in lower case"
+    )
+    parser.add_argument("--words", action="store_true", help="write words instead of the text")
+    parser.add_argument(
+        "--without", type=Path, nargs=2, help="source and target of pairs not to be trained on"
+    )
+    parser.add_argument(
+        "--hold-out-every",
+        type=positive_int,
+        help="every Nth pair that is kept goes to --hold-out instead",
+    )
+    parser.add_argument("--hold-out", help="prefix of the files for those")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the corpus and prints what was kept and what not.
+
+    Raises:
+        UserError: parts are not parallel or cannot be read, or nothing is left.
+    """
+    if len(args.source) != len(args.target):
+        raise UserError(
+            f"--source names {len(args.source)} files and --target {len(args.target)}: "
+            "give one of each for every part"
+        )
+    measures = (
+        Measure(args.source_lang, args.source_tokenizer),
+        Measure(args.target_lang, args.target_tokenizer),
+    )
+    held = map(fingerprint, read_pairs(*args.without)) if args.without else ()
+    corpus = CleanCorpus(
+        (args.source_lang, args.target_lang),
+        args.output,
+        Filter(*measures, args.max_words, args.max_ratio, frozenset(held)),
+        lowercase=_LOWERCASE[args.lowercase],
+        words=measures if args.words else None,
+        hold_out=(args.hold_out_every, args.hold_out) if args.hold_out_every else None,
+    )
+    corpus.write(list(zip(args.source, args.target)))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command.
+
+    Args:
+        argv: the arguments; those of the process by default.
+    """
+    run_command("clean", __doc__, add_arguments, run, argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Options that several commands declare, and the settings that their values make."""

@@ -1,0 +1,119 @@
+"""The files of `syntax-nmt score`, `compare` and `report`: systems, references, source."""
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntax_nmt.arguments import add_flags
+from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.test_set import TestSet
+
+Files = dict[str, list[str]]
+"""By name, the files that belong to a system."""
+
+
+def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that name the files."""
+    group = parser.add_argument_group("what to measure")
+    add = group.add_argument
+    add(
+        "outputs",
+        nargs="*",
+        metavar="FILE",
+        help="translations, one file per system: plain text with one sentence per line, or the "
+        "output of fairseq-generate or fairseq-interactive, or an n-best list of Moses or Marian; "
+        "may be .gz",
+    )
+    add(
+        "--system",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar=("NAME FILE", "FILE"),
+        help="a named system and its translations; several files are training seeds, whose "
+        "scores are averaged. Repeat for more systems, in place of FILE",
+    )
+    add(
+        "--reference",
+        "-r",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="one or more references, plain text (default: the T- lines of fairseq-generate)",
+    )
+    add_flags(
+        group,
+        join_subwords="join subwords in texts segmented by sentencepiece (▁) or subword-nmt (@@)",
+    )
+
+
+def files_of_test_set(args: argparse.Namespace) -> list[str]:
+    """The files that :func:`read_test_set` reads, none of which may be written."""
+    named = [path for _, *paths in args.system for path in paths]
+    scores = [path for _, *paths in args.sentence_scores for path in paths]
+    sources = [args.source] if args.source is not None else []
+    return [*args.outputs, *args.reference, *named, *scores, *sources]
+
+
+def read_test_set(args: argparse.Namespace) -> TestSet:
+    """Reads the files of a command line.
+
+    Raises:
+        UserError: as of :meth:`TestSet.read`; or the systems are not named as they must be.
+    """
+    return TestSet.read(
+        _systems(args.outputs, args.system),
+        args.reference,
+        args.source,
+        join_subwords=args.join_subwords,
+        quiet=args.force,
+    )
+
+
+def named_files(
+    option: str, given: Sequence[Sequence[str]], names: Sequence[str], numbers: Sequence[int]
+) -> Files:
+    """The files of each name, from an option that is given once for each system.
+
+    Args:
+        option: `--log`, …, for messages.
+        given: a name and files, for each time that the option was given.
+        numbers: how many files may follow a name; none = any number but 0.
+
+    Raises:
+        UserError: an unknown name, one for the second time, or another number of files.
+    """
+    files: Files = {}
+    for name, *paths in given:
+        if name not in names:
+            raise UserError(
+                f"{option} {name}: no system has this name; the names are {', '.join(names)}"
+            )
+        if name in files:
+            raise UserError(f"{option} {name}: for the second time: give it once a system")
+        if not paths or (numbers and len(paths) not in numbers):
+            wanted = " or ".join(map(str, numbers)) or "one or more"
+            raise UserError(f"{option} {name}: {len(paths)} files instead of {wanted}")
+        files[name] = paths
+    return files
+
+
+def _systems(outputs: Sequence[str], named: Sequence[Sequence[str]]) -> Files:
+    """The systems' names and files."""
+    if outputs and named:
+        raise UserError("FILE and --system exclude each other: give every file with --system")
+    if not outputs and not named:
+        raise UserError("no translations: give one or more FILEs, or --system NAME FILE")
+    for name, *files in named:
+        if not files:
+            raise UserError(f"--system {name}: a name and at least one file are expected")
+    short = Counter(Path(path).name for path in outputs)
+    systems = [
+        (Path(path).name if short[Path(path).name] == 1 else path, [path]) for path in outputs
+    ]
+    systems += [(name, files) for name, *files in named]
+    twice = [name for name, count in Counter(name for name, _ in systems).items() if count > 1]
+    if twice:
+        raise UserError(f"{twice[0]}: two systems of this name: give each its own with --system")
+    return dict(systems)
