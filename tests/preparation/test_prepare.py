@@ -422,28 +422,24 @@ def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, 
     assert trees.is_file()
 
 
-def test_dependencies_of_the_target(raw, models, tmp_path, capsys):
-    """Made beside those of the source, by models of their own; given ones are taken."""
-    folder = tmp_path / "out"
-    arguments = command(raw, folder, "--stanza-dir", str(models), "--target-parse")
-    main([*arguments, "--target-stanza-dir", str(models)])
+def test_dependencies_of_the_target(raw, models, tmp_path):
+    """Made by models of its language; given ones are taken."""
+    folder, turned = tmp_path / "out", ["--source-lang", "de", "--target-lang", "en", "--no-parse"]
+    of_target = ["--target-parse", "--target-stanza-dir", str(models)]
+    main([*command(raw, folder), *turned, *of_target])
     words = folder / "words"
-    assert len(list(read_conllu(words / "train.de.conllu"))) == 240
+    assert len(list(read_conllu(words / "train.en.conllu"))) == 240
     names = read_manifest(folder / "data-bin")
-    assert {"train.en-de.en.heads", "train.en-de.de.heads", "test1.en-de.de.heads"} <= names.keys()
-    out = capsys.readouterr().out.replace(" \\\n   ", "")
-    assert "--arch dbsa_transformer_tiny --load-dependencies --load-target-dependencies" in out
-    given = tmp_path / "given"
-    given.mkdir()
-    for path in raw.iterdir():
-        shutil.copy(path, given)
+    assert names.keys() == {f"{x}.de-en.en.heads" for x in ("train", "valid", "test", "test1")}
+    assert not (folder / "parser.json").exists()  # typed text is the source
+    message = refused(*command(raw, tmp_path / "no"), "--no-parse", *of_target)
+    assert "are of language 'en', the text is of language 'de'" in message
+    given = shutil.copytree(raw, tmp_path / "given")
     for split, name in (("train", "train"), ("valid", "val"), ("test", "test")):
-        shutil.copy(words / f"{split}.de.conllu", given / f"{name}.de.conllu")
-    other = tmp_path / "other"
-    main(command(given, other, "--no-parse"))
-    taken = "data-bin/train.en-de.de.heads.bin"
-    assert (other / taken).read_bytes() == (folder / taken).read_bytes()
-    assert not (other / "data-bin" / "train.en-de.en.heads.bin").exists()
+        shutil.copy(words / f"{split}.en.conllu", given / f"{name}.en.conllu")
+    main([*command(given, tmp_path / "other"), *turned])
+    taken = "data-bin/train.de-en.en.heads.bin"
+    assert (tmp_path / "other" / taken).read_bytes() == (folder / taken).read_bytes()
 
 
 def test_models_of_another_language_are_found_before_the_long_work(raw, models, tmp_path):
