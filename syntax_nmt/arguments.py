@@ -30,11 +30,7 @@ def attribute(option: str) -> str:
 
 
 def defaults_of(add_args: Callable[[Parser], object]) -> Namespace:
-    """The default of each option that a model or a task of fairseq declares.
-
-    Args:
-        add_args: declares them.
-    """
+    """The default of each option that the `add_args` of a model or a task declares."""
     parser = Parser(allow_abbrev=False)
     add_args(parser)
     return parser.parse_args([])

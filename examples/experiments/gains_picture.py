@@ -1,4 +1,5 @@
-"""The picture of all gains: a forest plot, method by corpus, the controls in grey beside each."""
+"""The picture of all gains: a forest plot, method by corpus, the controls in grey beside each, and
+the mean over corpora."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.pooled import FEWEST, pooled_mean
 from experiments.table_files import labels_of, primary_of
 from syntax_nmt.pictures.plots.figure_file import save_figure
 from syntax_nmt.pictures.plots.style import (
@@ -27,7 +29,7 @@ _LABEL = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
 
 @dataclass(frozen=True)
 class Gain:
-    """A row: a method, or a control of it, against the baseline on one corpus.
+    """A row: a method, or a control of it, against the baseline; on one corpus, or the mean.
 
     Attributes:
         method: under which the row stands.
@@ -41,6 +43,7 @@ class Gain:
     difference: float
     low: float | None
     high: float | None
+    is_mean: bool = False
 
 
 def draw_gains(results: Path) -> Path | None:
@@ -53,7 +56,7 @@ def draw_gains(results: Path) -> Path | None:
     if not gains:
         return None
     picture = results / "gains.svg"
-    save_figure(forest_plot(gains), picture)
+    save_figure(forest_plot(with_means(gains)), picture)
     return picture
 
 
@@ -77,6 +80,25 @@ def gains_of(file: Path) -> Iterator[Gain]:
                     seeds["low"],
                     seeds["high"],
                 )
+
+
+def with_means(gains: Sequence[Gain]) -> list[Gain]:
+    """The same with a last row for each method that enough corpora have an interval for: the mean
+    of random effects (:mod:`experiments.pooled`)."""
+    found: list[Gain] = []
+    for method in dict.fromkeys(gain.method for gain in gains):
+        rows = [gain for gain in gains if gain.method == method]
+        found += rows
+        known = [
+            (row.difference, (row.low, row.high))
+            for row in rows
+            if not row.is_control and row.low is not None and row.high is not None
+        ]
+        if len(known) >= FEWEST:
+            mean = pooled_mean(*zip(*known))
+            label = f"mean over {len(known)} tables"
+            found.append(Gain(method, label, False, mean.mean, mean.low, mean.high, is_mean=True))
+    return found
 
 
 def forest_plot(gains: Sequence[Gain]) -> Figure:
@@ -117,6 +139,8 @@ def _draw_row(axes: Axes, gain: Gain, y: float, left: float) -> None:
     marker: dict[str, Any] = {"marker": "o" if gain.is_control else "s", "markersize": 4.5}
     if gain.low is None:
         marker["markerfacecolor"] = "white"
+    if gain.is_mean:
+        marker |= {"marker": "D", "markersize": 6.0}
     axes.plot([gain.difference], [y], color=colour, linestyle="", **marker)
 
 

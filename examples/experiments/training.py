@@ -22,12 +22,7 @@ from experiments.programs import fill, run_program, sole_owner, write_json
 from syntax_nmt.checkpoints.check import check_checkpoint, is_whole
 from syntax_nmt.data.text_files import read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
-from syntax_nmt.pictures.report_page.training_log import (
-    INTERVAL,
-    TRAIN,
-    read_training_log,
-    training_figures,
-)
+from syntax_nmt.reporting.training_log import INTERVAL, TRAIN, read_training_log, training_figures
 from syntax_nmt.scoring.translations.output_formats import parse_generate_output
 
 _PACKAGES = ("syntax-nmt", "torch", "fairseq-fixed", "numpy", "sacrebleu", "sentencepiece")

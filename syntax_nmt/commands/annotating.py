@@ -9,7 +9,7 @@ from pathlib import Path
 from syntax_nmt.arguments import add_flags, positive_int
 from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.data.annotation import COLUMNS
-from syntax_nmt.data.mismatch import SKIP, STOP
+from syntax_nmt.data.word_annotation import SKIP, STOP
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preparation.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator

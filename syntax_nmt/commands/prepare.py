@@ -24,10 +24,9 @@ from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
-from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.data.unspaced import looks_segmented
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation_files import find_annotation, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
@@ -38,7 +37,8 @@ from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
-from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, default_mode
+from syntax_nmt.text.cleaning import MODES
+from syntax_nmt.text.unspaced import looks_segmented
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "

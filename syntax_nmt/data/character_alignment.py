@@ -17,7 +17,7 @@ from typing import NamedTuple
 import regex
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
-from syntax_nmt.data.text import MOSES_ESCAPES
+from syntax_nmt.text.cleaning import MOSES_ESCAPES
 
 # Several characters that represent one: escapes and joints of Moses and XML, Penn's brackets and
 # slashes. Searched in the whole sentence, because a tokeniser may split an escape.

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_files import portable_path, read_json, write_unless_same
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.cleaning import MODES
 
 FILE_NAME = "segmentation.json"
 RECORD = "prepare.json"
@@ -25,7 +25,7 @@ class TextSegmentation:
     """Of one language.
 
     Attributes:
-        tokenizer: one of :data:`~syntax_nmt.data.text.MODES`.
+        tokenizer: one of :data:`~syntax_nmt.text.cleaning.MODES`.
         sentencepiece_model: segments words into pieces; None = the tokens are words.
         segmenter: model of mode `stanza`; None = Stanza's own folder.
     """

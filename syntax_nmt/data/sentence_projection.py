@@ -15,10 +15,10 @@ from fairseq.data import Dictionary
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, Place
 from syntax_nmt.data.annotation_transfer import OtherTextError
-from syntax_nmt.data.mismatch import AnnotationFit, WordAnnotation, in_step
 from syntax_nmt.data.ragged import IndexedFile
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import BYTE_ORDER_MARK, read_lines
+from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, in_step
 from syntax_nmt.errors import UserError
 
 _BATCH = 500

@@ -18,9 +18,9 @@ from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.export.ctranslate2_model import CONFIG, FACTORS, LIMITS, SCHEME, check_installed
 from syntax_nmt.export.factored_text import FactoredText
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.reporting.output import STDOUT, open_output
 from syntax_nmt.task.typed_input import TypedLines
-from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 _LINES = 256  # read, sorted into batches by length and translated together
 _LONGEST = 200  # as --max-len-b of fairseq

@@ -16,10 +16,10 @@ from syntax_nmt.backbone.rnn_encoder import PADDING, STATES, RNNEncoder
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import features_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
+from syntax_nmt.models.checked_hub import CheckedHub
 from syntax_nmt.models.family_options import HALVES, check_families
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxHybridOptions
-from syntax_nmt.models.pretrained_weights import CheckedHub
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntropy
 from syntax_nmt.backbone.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.models.pretrained_weights import CheckedHub, PretrainedWeights
+from syntax_nmt.models.checked_hub import CheckedHub
+from syntax_nmt.models.pretrained_weights import PretrainedWeights
 
 
 class SyntaxModel(CheckedHub, PretrainedWeights):

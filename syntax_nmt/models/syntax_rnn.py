@@ -15,7 +15,6 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import TRANSFORMER, refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxRNNOptions
-from syntax_nmt.models.pretrained_weights import load_embeddings
 from syntax_nmt.models.rnn_parts import (
     build_decoder,
     build_encoder,
@@ -23,6 +22,7 @@ from syntax_nmt.models.rnn_parts import (
     rnn_options,
 )
 from syntax_nmt.models.syntax_model import SyntaxModel
+from syntax_nmt.models.word_vectors import load_embeddings
 
 
 @register_model("syntax_rnn")

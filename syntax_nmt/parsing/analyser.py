@@ -9,8 +9,6 @@ from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
 from syntax_nmt.data.constituents import PENN_BRACKETS
-from syntax_nmt.data.languages import is_english
-from syntax_nmt.data.text import MOSES_ESCAPES, penn_negations
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.offline import (
@@ -21,6 +19,8 @@ from syntax_nmt.parsing.offline import (
     open_pipeline,
     results_by_halving,
 )
+from syntax_nmt.text.cleaning import MOSES_ESCAPES, penn_negations
+from syntax_nmt.text.languages import is_english
 
 Analysis = TypeVar("Analysis")
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.data.text_files import parse_json, portable_path, read_lines, write_unless_same
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
 from syntax_nmt.parsing.offline import DEVICES, is_device
+from syntax_nmt.text.languages import plain_language
 
 FILE_NAME = "parser.json"
 _FILES = {**TASKS["dependencies"], **TASKS["constituents"]}

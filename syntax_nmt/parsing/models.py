@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.offline import default_folder, download_command, resources, stanza_names
+from syntax_nmt.text.languages import plain_language
 
 
 @dataclass(frozen=True)

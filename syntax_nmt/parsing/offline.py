@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import torch
 
-from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import plain_language
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

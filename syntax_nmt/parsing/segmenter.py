@@ -9,7 +9,6 @@ from typing import Any
 
 import regex
 
-from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.offline import (
     check_language,
@@ -20,6 +19,7 @@ from syntax_nmt.parsing.offline import (
     results_by_halving,
     stanza_names,
 )
+from syntax_nmt.text.languages import plain_language
 
 # Characters: longer paragraphs, which Stanza reads in windows, come out otherwise in a batch than
 # alone; longer texts take more memory than speed is worth.

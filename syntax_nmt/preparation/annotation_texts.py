@@ -7,8 +7,8 @@ from pathlib import Path
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, PREPARED_KINDS, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.mismatch import STOP, WordAnnotation
 from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.word_annotation import STOP, WordAnnotation
 from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotation.parts import PartFolder, options_sum

@@ -19,7 +19,11 @@ from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
-from syntax_nmt.data.mismatch import (
+from syntax_nmt.data.ragged import RaggedWriter, open_indexed
+from syntax_nmt.data.sentence_projection import BinarisedPieces, Projected, Projector
+from syntax_nmt.data.subwords import detect_scheme
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.word_annotation import (
     SKIP,
     STOP,
     AnnotationFit,
@@ -28,13 +32,9 @@ from syntax_nmt.data.mismatch import (
     refuse_missing,
     refuse_shift,
 )
-from syntax_nmt.data.ragged import RaggedWriter, open_indexed
-from syntax_nmt.data.sentence_projection import BinarisedPieces, Projected, Projector
-from syntax_nmt.data.subwords import detect_scheme
-from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.executor import OrderedMap, ordered_map
 from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_files, report_missing
+from syntax_nmt.preparation.executor import OrderedMap, ordered_map
 from syntax_nmt.preparation.splits import split_prefixes
 from syntax_nmt.progress import Progress
 

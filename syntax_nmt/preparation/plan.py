@@ -8,9 +8,9 @@ from pathlib import Path
 from syntax_nmt.data.annotation import PREPARED_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.manifest import NAME
-from syntax_nmt.data.mismatch import STOP
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import RECORD, TextSegmentation
+from syntax_nmt.data.word_annotation import STOP
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources

@@ -14,9 +14,9 @@ from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_columns import NO_FIGURE, table
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.parsing.config import ParserConfig, device_in
-from syntax_nmt.preparation.annotation.executor import ordered_map
 from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
+from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.preparation.fairseq_data import preprocess, written_files
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import (

@@ -10,14 +10,14 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from syntax_nmt.data.text_files import read_lines, write_atomically
-from syntax_nmt.preparation.annotation.executor import OrderedMap
-from syntax_nmt.task.word_tokenizer import WordTokenizer
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer
+from syntax_nmt.preparation.executor import OrderedMap
 
 _CHUNK = 5000
 
 
 class Tokenizer(NamedTuple):
-    """What makes a :class:`~syntax_nmt.task.word_tokenizer.WordTokenizer`, small enough to travel.
+    """What makes a :class:`~.word_tokenizer.WordTokenizer`, small enough to travel.
 
     Attributes:
         mode: one of its modes.

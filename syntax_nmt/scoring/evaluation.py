@@ -68,7 +68,6 @@ def compare(
     Args:
         test_set: the first system is the baseline.
         metrics: None = BLEU, chrF, TER and RIBES with sacrebleu's settings.
-        sampling: the tests.
         cut: cuts translations to this length before they are scored.
         words: what to count of words by bucket; None = nothing.
         digits: after the point, in tables.

@@ -27,14 +27,14 @@ Parser = Callable[
 sentences, and labels."""
 
 
-def declared(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
+def annotation_read_by(models: Iterable[Any]) -> tuple[AnnotationKind, ...]:
     """The kinds that any of some models or objectives reads."""
     return tuple(dict.fromkeys(kind for x in models for kind in getattr(x, "reads_annotation", ())))
 
 
 def parsed_kinds(models: Iterable[Any]) -> list[AnnotationKind]:
     """The kinds that any of some models reads and a parser supplies."""
-    return [kind for kind in declared(models) if kind in PARSED_KINDS]
+    return [kind for kind in annotation_read_by(models) if kind in PARSED_KINDS]
 
 
 class AnnotationInputs:
@@ -72,13 +72,13 @@ class AnnotationInputs:
         Raises:
             UserError: no option loads annotation that the criterion or the model reads.
         """
-        for kind in declared(self.objectives):
+        for kind in annotation_read_by(self.objectives):
             if kind not in self._loaded:
                 raise UserError(
                     f"the criterion needs the {kind.description}: add {kind.flag} (`syntax-nmt "
                     f"binarize` makes the files), or give another --criterion"
                 )
-        for kind in declared([model]):
+        for kind in annotation_read_by([model]):
             if kind in PARSED_KINDS and kind not in self._loaded:
                 raise kind.missing()
 
@@ -138,9 +138,9 @@ class AnnotationInputs:
         self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[AnnotationKind]
     ) -> dict[str, Any]:
         there = {**sample["net_input"], **sample}
-        read = [key for kind in known if kind in declared(models) for key in kind.keys]
+        read = [key for kind in known if kind in annotation_read_by(models) for key in kind.keys]
         given = {key: there[key] for key in read if key in there}
-        needed = any(kind in PARSED_KINDS for kind in declared(models))
+        needed = any(kind in PARSED_KINDS for kind in annotation_read_by(models))
         if (given or needed) and not all(hasattr(model, "reads_annotation") for model in models):
             raise UserError(
                 "an ensemble of a model that reads side information and one that takes none, which "
@@ -156,7 +156,7 @@ class AnnotationInputs:
     def _warn_of_unread(self, models: Sequence[nn.Module]) -> None:
         if not self._asked_for:
             return
-        read = declared([*models, *self.objectives])
+        read = annotation_read_by([*models, *self.objectives])
         for option, kinds in self._asked_for:
             if not any(kind in read for kind in kinds):
                 what = " or ".join(kind.description for kind in kinds)

@@ -14,7 +14,7 @@ from fairseq.data.iterators import EpochBatchIterator
 from syntax_nmt.errors import UserError
 
 
-def divided(
+def batch_iterator(
     build: Callable[..., EpochBatchIterator],
     dataset: FairseqDataset,
     options: dict[str, Any],

@@ -54,7 +54,7 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
             decoder.joint_score = True
 
 
-def of_empty_sources(
+def empty_hypotheses(
     found: list[list[dict[str, Any]]], src_tokens: Tensor, dictionary: Dictionary
 ) -> list[list[dict[str, Any]]]:
     """The hypotheses of a batch; a sentence without words gets an empty one of score 0.
@@ -106,7 +106,7 @@ def check_constraints(generator: Any, constraints: Tensor | None) -> None:
         )
 
 
-def numbered_for(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
+def renumber_for_diverse_beams(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
     """A batch whose sentences a search with diverse groups can distinguish.
 
     fairseq's search stores the output of the groups by the position of a sentence in the batch, but

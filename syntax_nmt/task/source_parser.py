@@ -13,12 +13,12 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
-from syntax_nmt.data.languages import plain_language
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.configured import ConfiguredParsers
 from syntax_nmt.task.typed_input import PiecesOfBatch, unpadded
+from syntax_nmt.text.languages import plain_language
 
 logger = logging.getLogger(__name__)
 

@@ -4,22 +4,21 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
 from fairseq import utils
 from fairseq.criterions import FairseqCriterion
-from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
+from fairseq.data import Dictionary, FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationTask
-from omegaconf import open_dict
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import Parser
@@ -32,33 +31,33 @@ from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods import VALIDATIONS
 from syntax_nmt.models.model_building import keep_defaults
 from syntax_nmt.task.annotated_splits import AnnotatedSplits, check_languages
-from syntax_nmt.task.annotation_inputs import AnnotationInputs, declared
-from syntax_nmt.task.batches import divided, within_limits
+from syntax_nmt.task.annotation_inputs import AnnotationInputs, annotation_read_by
+from syntax_nmt.task.batches import batch_iterator, within_limits
 from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.options import SyntaxTranslationConfig
+from syntax_nmt.task.raw_text_hooks import RawTextHooks
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
 from syntax_nmt.task.search import (
     build_replacing,
     check_constraints,
-    numbered_for,
-    of_empty_sources,
+    empty_hypotheses,
     prepared_for,
+    renumber_for_diverse_beams,
 )
 from syntax_nmt.task.source_parser import SourceParser
-from syntax_nmt.task.tokenizer import check_sentencepiece_file, warn_of_other_sentencepiece
 from syntax_nmt.task.training_checks import (
     check_output_layer,
     check_start,
     warn_of_long_warmup,
     warn_of_untrained_parts,
 )
-from syntax_nmt.task.typed_input import TypedInput, TypedSentences
+from syntax_nmt.task.typed_input import TypedInput
 
 logger = logging.getLogger(__name__)
 
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
-class SyntaxTranslationTask(TranslationTask):
+class SyntaxTranslationTask(RawTextHooks, TranslationTask):
     """Translation with annotation: source dependencies and phrases, target chunks.
 
     This class has the hooks that fairseq calls; the parts of the task do the work. It differs from
@@ -192,7 +191,7 @@ class SyntaxTranslationTask(TranslationTask):
             if dataset is trained:
                 self.inputs.check_loaded(self._model)
             build = super().get_batch_iterator
-            iterator = divided(build, dataset, kwargs, first_kept, limit_of)
+            iterator = batch_iterator(build, dataset, kwargs, first_kept, limit_of)
         if first_kept and dataset is trained:
             warn_of_long_warmup(self.cfg, self._trained_options, len(iterator))
         return iterator
@@ -234,59 +233,6 @@ class SyntaxTranslationTask(TranslationTask):
         """Whether a dataset is not one of the splits."""
         return all(dataset is not split for split in self.datasets.values())
 
-    def build_tokenizer(self, args: Any) -> Any:
-        """Builds the tokenizer of raw text; ours gets the task's languages if none are given.
-
-        Args:
-            args: fairseq's options of the tokenizer, or None.
-        """
-        if getattr(args, "_name", None) == "syntax_words":
-            with open_dict(args):
-                args.source_lang = args.source_lang or self.cfg.source_lang
-                args.target_lang = args.target_lang or self.cfg.target_lang
-        return super().build_tokenizer(args)
-
-    def build_bpe(self, args: Any) -> Any:
-        """Builds the subword segmentation; warns of a sentencepiece model of another corpus.
-
-        Args:
-            args: fairseq's options of the subwords, or None.
-        """
-        with exits_in_fairseq_programs():
-            check_sentencepiece_file(args)
-        bpe = super().build_bpe(args)
-        warn_of_other_sentencepiece(bpe, args, self.fit)
-        return bpe
-
-    def get_interactive_tokens_and_lengths(
-        self, lines: Sequence[str], encode_fn: Callable[[str], str]
-    ) -> tuple[list[Tensor], list[int]]:
-        """The tokens of typed lines; their pieces are stored for the parser.
-
-        Args:
-            lines: raw text.
-            encode_fn: segments a line into pieces separated by spaces.
-
-        Raises:
-            UserError: a line is not UTF-8; one line says which.
-        """
-        with exits_in_fairseq_programs():
-            self.typed.lines.add(lines)
-        tokenize = super().get_interactive_tokens_and_lengths
-        return self.typed.tokens_and_lengths(tokenize, lines, encode_fn)
-
-    def build_dataset_for_inference(
-        self, src_tokens: list[Tensor], src_lengths: list[int], constraints: Optional[Tensor] = None
-    ) -> Union[LanguagePairDataset, TypedSentences]:
-        """The dataset of sentences without references.
-
-        Args:
-            src_lengths: their lengths with EOS.
-            constraints: of a constrained search.
-        """
-        dataset = super().build_dataset_for_inference(src_tokens, src_lengths, constraints)
-        return self.typed.with_pieces(dataset, src_tokens)
-
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> BaseFairseqModel:
         """Builds the model; before a training it checks the start of the training and its
         checkpoint.
@@ -317,7 +263,9 @@ class SyntaxTranslationTask(TranslationTask):
                 model.origin = origin
         if self.parser is not None:
             with exits_in_fairseq_programs():
-                self.parser.find(k for k in declared([model]) if k not in self.splits.kinds)
+                self.parser.find(
+                    k for k in annotation_read_by([model]) if k not in self.splits.kinds
+                )
         decoder = getattr(model, "decoder", None)
         if self.cfg.load_alignments and decoder is not None:  # a criterion reads its attention
             decoder.need_attn = True
@@ -442,10 +390,10 @@ class SyntaxTranslationTask(TranslationTask):
         with exits_in_fairseq_programs():
             check_constraints(generator, constraints)
             sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
-        sample = numbered_for(generator, sample)
+        sample = renumber_for_diverse_beams(generator, sample)
         with prepared_for(generator, models):
             found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
         free = prefix_tokens is None and constraints is None
         if not isinstance(generator, SequenceGenerator) or not free:
             return found
-        return of_empty_sources(found, sample["net_input"]["src_tokens"], self.src_dict)
+        return empty_hypotheses(found, sample["net_input"]["src_tokens"], self.src_dict)

@@ -12,10 +12,10 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.file_io import PathManager
 
 from syntax_nmt.arguments import option
-from syntax_nmt.data.text import MODES
 from syntax_nmt.data.text_fit import TextFit
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.task.word_tokenizer import DEFAULT_MODES, WordTokenizer, default_mode
+from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, WordTokenizer, default_mode
+from syntax_nmt.text.cleaning import MODES
 
 logger = logging.getLogger(__name__)
 

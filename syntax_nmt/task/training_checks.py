@@ -15,7 +15,7 @@ from fairseq.criterions.adaptive_loss import AdaptiveLoss
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.annotation_inputs import declared
+from syntax_nmt.task.annotation_inputs import annotation_read_by
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 logger = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ def check_output_layer(model: Any, criterion: FairseqCriterion) -> None:
 
 def warn_of_untrained_parts(model: Any, objectives: Iterable[Any]) -> None:
     """Warns if no objective trains a part of the model that learns annotation."""
-    read = declared(objectives)
+    read = annotation_read_by(objectives)
     for kind in getattr(model, "learns_annotation", ()):
         if kind not in read:
             what = f"nothing trains what the model learns of the {kind.description}"

@@ -11,9 +11,9 @@ import pytest
 import regex
 from stanza_stand_in import StandIn
 
-from syntax_nmt.data.text import clean_line
 from syntax_nmt.parsing import segmenter
-from syntax_nmt.task.word_tokenizer import WordTokenizer
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer
+from syntax_nmt.text.cleaning import clean_line
 
 WAYS = [
     *(("penn", "en"), ("moses", "en"), ("moses", "de"), ("moses", "fr"), ("moses", "cs")),

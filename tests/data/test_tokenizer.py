@@ -9,12 +9,12 @@ from fairseq import options
 from fairseq.data import encoders
 
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.data.text import clean_line, moses_negations, penn_negations
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.data.unspaced import looks_segmented, split_characters
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer, default_mode
 from syntax_nmt.task.tokenizer import SyntaxWords, SyntaxWordsConfig
-from syntax_nmt.task.word_tokenizer import WordTokenizer, default_mode
+from syntax_nmt.text.cleaning import clean_line, moses_negations, penn_negations
+from syntax_nmt.text.unspaced import looks_segmented, split_characters
 
 TEXTS = [
     "I don't know, can't you? They're well-known (really), Mr. Smith.",
@@ -259,7 +259,7 @@ def test_words_of_older_rules_are_not_taken_for_these(mode, lang, monkeypatch):
     """Such as those of accents that were written behind their letters."""
     now = WordTokenizer(mode, lang).fingerprint()
     assert now != [mode, lang]  # what 0.1.0 recorded
-    monkeypatch.setattr("syntax_nmt.task.word_tokenizer.RULES", "those of later")
+    monkeypatch.setattr("syntax_nmt.parsing.word_tokenizer.RULES", "those of later")
     assert WordTokenizer(mode, lang).fingerprint() != now
 
 

@@ -25,10 +25,10 @@ from syntax_nmt.data.annotation import HEADS, PHRASES
 from syntax_nmt.data.annotation.columns import DEPREL, UPOS, XPOS, Column, loading_options
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.preparation.annotation.annotate import annotate_file
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 pytestmark = pytest.mark.dear
 

@@ -11,8 +11,8 @@ from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.cli import main
 from syntax_nmt.inference.loading import load
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.serve.systems import ServedSystem
-from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 pytestmark = pytest.mark.dear
 

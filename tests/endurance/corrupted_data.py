@@ -18,11 +18,11 @@ from nltk import Tree
 from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TEXT_KINDS
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.character_alignment import same_spelling
-from syntax_nmt.data.mismatch import AnnotationFit, WordAnnotation
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.sentence_projection import BinarisedPieces, Projector
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation
 from syntax_nmt.preparation.binarizing import binarize
 
 SPLITS = ("train", "valid", "test")

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 from syntax_nmt.data.constituents import escape_word
-from syntax_nmt.data.text import clean_line
+from syntax_nmt.text.cleaning import clean_line
 
 LINES = 1000
 ODD = [

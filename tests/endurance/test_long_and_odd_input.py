@@ -12,7 +12,7 @@ from programs import System
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.manifest import read_manifest
-from syntax_nmt.data.text import clean_line
+from syntax_nmt.text.cleaning import clean_line
 
 pytestmark = pytest.mark.dear
 

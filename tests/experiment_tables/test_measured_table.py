@@ -4,11 +4,13 @@ import json
 import re
 import statistics
 
+import numpy as np
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
 from declared import declaration, runs_of, write_record, write_test_set
 from sacrebleu.metrics import BLEU
+from scipy import stats
 from translations import noisy, sentences, write
 
 from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, verdict
@@ -145,6 +147,31 @@ def test_holm_is_within_a_claim():
     adjust([{"test": "news", "family": "a", "keys": keys, "pairs": pairs}])
     found = [pair["scores"]["BLEU"]["randomisation"]["p_holm"] for pair in pairs]
     assert found == pytest.approx([0.04, 0.04, 0.03])
+
+
+def test_claims_are_calibrated_under_the_null():
+    """500 tables of five seeds without any difference: a claim's comparisons share runs, and one of
+    them is significant in 5 % of the tables at most."""
+    random, draws = np.random.default_rng(5), 500
+    wrong = {"heads": 0, "phrases": 0}
+    for _ in range(draws):
+        runs = {name: random.normal(size=5) for name in ("stock", "h", "other", "chain", "p")}
+        pairs = []
+        for claim, system, against in (
+            *(("heads", "h", name) for name in ("stock", "other", "chain")),
+            *(("phrases", "p", name) for name in ("stock", "other")),
+        ):
+            p_value = stats.ttest_ind(runs[system], runs[against], equal_var=False).pvalue
+            tests = {test: {"p_value": float(p_value)} for test in ("randomisation", "seeds")}
+            pair = {"system": system, "against": against, "is_tested": True, "claim": claim}
+            pairs.append(pair | {"scores": {"BLEU": tests}})
+        keys = {name: [name] for name in runs}
+        adjust([{"test": "news", "family": "a", "keys": keys, "pairs": pairs}])
+        for claim in wrong:
+            found = [p["scores"]["BLEU"]["seeds"]["p_holm"] for p in pairs if p["claim"] == claim]
+            wrong[claim] += min(found) < 0.05
+    assert max(wrong.values()) <= 0.05 * draws + 2 * (0.05 * 0.95 * draws) ** 0.5
+    assert min(wrong.values()) > 0
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import shlex
 
 import pytest
 
-from syntax_nmt.data.languages import plain_language
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.parsing.offline import resources, stanza_names
 from syntax_nmt.parsing.parsers import ConstituencyParser
+from syntax_nmt.text.languages import plain_language
 
 
 @pytest.mark.parametrize(

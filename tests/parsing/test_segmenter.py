@@ -12,8 +12,8 @@ from stanza_stand_in import StandIn
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing import segmenter
 from syntax_nmt.parsing.segmenter import StanzaSegmenter, find_segmenter
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.task.tokenizer import SyntaxWords, SyntaxWordsConfig
-from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 WORDS = ("我", "你们", "喜欢", "苹果", "电视机", "的", "看见", "了", "今天")
 

@@ -9,7 +9,7 @@ import pytest
 
 from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.data.mismatch import WordAnnotation
+from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotation_files import GivenAnnotation
 

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 
 from syntax_nmt.commands.recipes import clean as clean_command
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.preparation.recipes.clean import Measure
-from syntax_nmt.task.word_tokenizer import WordTokenizer
 
 
 def write(path, lines):

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.executor import local_rank, ordered_map, pinned_device
+from syntax_nmt.preparation.executor import local_rank, ordered_map, pinned_device
 
 pytestmark = pytest.mark.dear
 
@@ -34,7 +34,7 @@ def test_workers_of_a_pool_take_one_gpu_each(monkeypatch):
 
 @pytest.mark.parametrize("address", ["foo", "tcp://127.0.0.1:9"])
 def test_nobody_is_at_the_address(monkeypatch, address):
-    monkeypatch.setattr("syntax_nmt.preparation.annotation.executor._SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setattr("syntax_nmt.preparation.executor._SECONDS_TO_ANSWER", 0.5)
     message = f"--dask-scheduler {address}: no scheduler answers"
     with pytest.raises(UserError, match=message), ordered_map(1, address):
         pass
@@ -46,7 +46,7 @@ def test_nobody_is_at_the_address(monkeypatch, address):
 )
 def test_a_port_that_is_no_schedulers(monkeypatch, answer, said):
     """Dask's client waits for the first for ever, and takes the second for a size."""
-    monkeypatch.setattr("syntax_nmt.preparation.annotation.executor._SECONDS_TO_ANSWER", 1)
+    monkeypatch.setattr("syntax_nmt.preparation.executor._SECONDS_TO_ANSWER", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         kept = []
 

@@ -229,7 +229,7 @@ def test_the_device_that_a_user_wrote_stays(raw, tmp_path, flags):
 
 def test_words_by_older_rules_are_made_anew(raw, tmp_path, monkeypatch, capsys):
     """Of one text and of another that comes later, the words must be of one kind."""
-    monkeypatch.setattr("syntax_nmt.task.word_tokenizer.RULES", "those of 0.1.0")
+    monkeypatch.setattr("syntax_nmt.parsing.word_tokenizer.RULES", "those of 0.1.0")
     prepare(raw, tmp_path / "out")
     monkeypatch.undo()
     monkeypatch.setattr(preparation, "preprocess", lambda *args: pytest.fail("other pieces"))

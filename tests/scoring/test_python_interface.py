@@ -1,9 +1,12 @@
 """`score` and `compare` from Python give the figures of the commands, to the last digit."""
 
 import json
+import re
 
 import pytest
+from commands import REPOSITORY
 from translations import figures, noisy, sentences, write
+from word_buckets import write_conllu
 
 from syntax_nmt import scoring
 from syntax_nmt.errors import UserError
@@ -143,3 +146,25 @@ def test_refusals(files, test_set):
         scoring.compare(no_source, cut=scoring.LengthLimit.of("1,1"))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         scoring.nothing  # noqa: B018
+
+
+def test_the_example_of_the_page(tmp_path, monkeypatch, capsys):
+    page = (REPOSITORY / "docs/python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (code,) = (block for block in blocks if "compare(" in block)
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "test.de", REFERENCE)
+    (tmp_path / "pieces").mkdir()
+    write(tmp_path / "pieces/test.en", SOURCE)
+    for name, share in (("baseline", 0.4), ("ours", 0.2)):
+        for seed in (1, 2, 3):
+            write(tmp_path / f"{name}.{seed}.gen", noisy(REFERENCE, seed, share))
+    write_conllu(tmp_path / "test.en.conllu", REFERENCE)
+    lengths = [len(line.split()) for line in REFERENCE]
+    write(tmp_path / "test.en-de", [" ".join(f"{i}-{i}" for i in range(n)) for n in lengths])
+    exec(code, {})
+    printed = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in printed[-6:]]
+    assert [row[0] for row in rows] == ["1", "2", "3–4", "5–7", "≥8", "root"]
+    assert all(float(row[2]) > 0 for row in rows)
+    assert float(printed[-7].split()[0]) > 0

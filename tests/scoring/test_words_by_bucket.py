@@ -1,7 +1,6 @@
 """Words by bucket: by hand, against compare-mt's figures, and what leaves them unchanged."""
 
 import random
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -287,25 +286,3 @@ def test_counts_are_those_of_loops(everything):
 def test_settings_that_do_not_go_together(given, message):
     with pytest.raises(UserError, match=message):
         WordSettings(**given)
-
-
-def test_the_example_of_the_page_about_python(tmp_path, monkeypatch, capsys):
-    page = (REPOSITORY / "docs/python.md").read_text(encoding="utf-8")
-    (code,) = (
-        block
-        for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-        if "compare_words(" in block
-    )
-    monkeypatch.chdir(tmp_path)
-    reference = sentences(120)
-    write(tmp_path / "test.de", reference)
-    for name, share in (("baseline", 0.4), ("ours", 0.2)):
-        for seed in (1, 2, 3):
-            write(tmp_path / f"{name}.{seed}", noisy(reference, seed, share))
-    write_conllu(tmp_path / "test.en.conllu", reference)
-    lengths = [len(line.split()) for line in reference]
-    write(tmp_path / "test.en-de", [" ".join(f"{i}-{i}" for i in range(n)) for n in lengths])
-    exec(code, {})
-    printed = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in printed] == ["1", "2", "3–4", "5–7", "≥8", "root"]
-    assert all(float(line.split()[2]) > 0 for line in printed)

@@ -142,7 +142,7 @@ class AnnotationKind(ABC):
         """Whether the options of a task load it."""
         return bool(getattr(options, self.option))
 
-    def of(self, annotation: Mapping[str, Tensor]) -> Tensor:
+    def tensor_in(self, annotation: Mapping[str, Tensor]) -> Tensor:
         """Its tensor among the inputs of a model that requires it.
 
         Args:

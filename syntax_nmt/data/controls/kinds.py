@@ -27,8 +27,8 @@ from syntax_nmt.data.controls.structures import (
 from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
 from syntax_nmt.data.figures.text_figures import ratio
 from syntax_nmt.data.figures.word_trees import WordTrees
-from syntax_nmt.data.mismatch import WordAnnotation
 from syntax_nmt.data.phrases import parsed_lengths
+from syntax_nmt.data.word_annotation import WordAnnotation
 
 
 class ControlledKind(ABC):

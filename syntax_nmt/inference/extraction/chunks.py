@@ -21,7 +21,7 @@ from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, GoldChunks, nll_by_position
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
-from syntax_nmt.task.annotation_inputs import declared
+from syntax_nmt.task.annotation_inputs import annotation_read_by
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class ChunkPredictor:
     def __init__(
         self, decoder: ForcedDecoder, max_tokens: int, batch_size: int | None = None
     ) -> None:
-        if CHUNKS not in declared([decoder.model]):
+        if CHUNKS not in annotation_read_by([decoder.model]):
             raise UserError(f"the model chooses no chunks: train one with {how_to_get(CHUNKED)}")
         self.names: tuple[str, ...] = decoder.model.decoder.chunk_tags
         if not self.names:

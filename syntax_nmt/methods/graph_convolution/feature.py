@@ -163,10 +163,12 @@ class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
         if not self.reads:
             nowhere = torch.zeros_like(source.padding)
             return Arcs(own, torch.zeros_like(own), nowhere), None
-        heads = HEADS.of(source.annotation).long()
+        heads = HEADS.tensor_in(source.annotation).long()
         there = heads.ge(0) & heads.ne(own)
         heads = torch.where(there, heads, own)
-        labels = ids(DEPREL.of(source.annotation)) if self.relations else torch.zeros_like(own)
+        labels = (
+            ids(DEPREL.tensor_in(source.annotation)) if self.relations else torch.zeros_like(own)
+        )
         if self.spans is None:
             return Arcs(heads, labels, there), None
         first = self.spans(source.tokens).first

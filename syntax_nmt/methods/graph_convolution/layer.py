@@ -32,8 +32,9 @@ class GraphConvolution(nn.Module):
     direction; b and b̂ on label and direction; the loop has its own. Gates begin half open with
     biases of 1, so that messages pass (σ(1) = 0.73). Messages are sums, not means.
 
-    A product with the B×S×S matrix of gates takes the place of gathers and of `index_add`: it is
-    the same sum, deterministic on a GPU, and faster for sentences.
+    On a CPU messages are gathered at dependents and added up at heads, which is faster at every
+    length than products with a B×S×S matrix. On a GPU, where such sums depend on the order of
+    threads, products take their place.
 
     Args:
         width: C, also of the output.
@@ -125,11 +126,44 @@ class GraphConvolution(nn.Module):
         self, direction: str, place: int, messages: Tensor, gate: Tensor, arcs: Arcs
     ) -> Tensor:
         """The sum of messages of one direction at each token, B×S×C."""
-        bias = self.label_bias[place]
-        length = gate.size(1)
-        columns = torch.arange(length, device=gate.device)
-        # B×S×S: row = dependent, column = head.
-        matrix = gate.unsqueeze(2) * arcs.heads.unsqueeze(2).eq(columns)
+        bias, gate = self.label_bias[place][arcs.labels], gate.unsqueeze(2)
         if direction == OUT:
-            return torch.bmm(matrix, messages) + gate.unsqueeze(2) * bias[arcs.labels]
-        return torch.bmm(matrix.transpose(1, 2), messages + bias[arcs.labels])
+            return gate * (_of_heads(messages, arcs.heads) + bias)
+        return _sums_at_heads(gate * (messages + bias), arcs.heads)
+
+
+def _of_heads(messages: Tensor, heads: Tensor) -> Tensor:
+    """For each token what its head sends, B×S×C.
+
+    Args:
+        messages: B×S×C.
+        heads: B×S.
+    """
+    if messages.is_cuda:
+        return torch.bmm(_selection(heads, messages), messages)
+    return messages.gather(1, heads.unsqueeze(2).expand_as(messages))
+
+
+def _sums_at_heads(messages: Tensor, heads: Tensor) -> Tensor:
+    """For each token the sum of what its dependents send, B×S×C.
+
+    Args:
+        messages: B×S×C.
+        heads: B×S.
+    """
+    if messages.is_cuda:
+        return torch.bmm(_selection(heads, messages).transpose(1, 2), messages)
+    return torch.zeros_like(messages).scatter_add(
+        1, heads.unsqueeze(2).expand_as(messages), messages
+    )
+
+
+def _selection(heads: Tensor, like: Tensor) -> Tensor:
+    """B×S×S: 1 in the column of each token's head.
+
+    Args:
+        heads: B×S.
+        like: gives the type.
+    """
+    columns = torch.arange(heads.size(1), device=heads.device)
+    return heads.unsqueeze(2).eq(columns).to(like)

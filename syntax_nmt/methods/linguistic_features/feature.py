@@ -174,7 +174,7 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
             values = places_in_words(spans.first.eq(columns), spans.last.eq(columns))
         else:
             column = next(column for column in self.columns if column.name == name)
-            labels = column.of(source.annotation).long()  # from 1; −1 = none
+            labels = column.tensor_in(source.annotation).long()  # from 1; −1 = none
             values = (labels + (SPECIAL - 1)).masked_fill(labels < 0, NONE)
         values = values.masked_fill(source.tokens.eq(self.eos), EOS)
         return values.masked_fill(source.padding, NONE)

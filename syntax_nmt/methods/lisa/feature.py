@@ -96,7 +96,7 @@ class ParserLayer(ObservedLayer):
         """
         if not self.injection.acts:
             return []
-        bias = self.injection(HEADS.of(source.annotation), like)
+        bias = self.injection(HEADS.tensor_in(source.annotation), like)
         return [LayerChange((self.observed,), AttentionChange(bias=bias))]
 
     def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:

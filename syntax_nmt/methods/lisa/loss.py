@@ -59,7 +59,7 @@ class LisaObjective(AuxiliaryObjective):
                 "the model has no parser in its attention; train one with --arch lisa_transformer "
                 "or with --lisa-layer, or give --parse-weight 0"
             )
-        heads = HEADS.of(sample).long()
+        heads = HEADS.tensor_in(sample).long()
         losses, attached = parent_head_losses(extra[PARSED], heads)
         loss = losses.sum()
         logs = {

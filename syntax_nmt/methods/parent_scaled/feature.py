@@ -91,5 +91,5 @@ class ParentScaledHeads(TransformerEncoderFeature):
         Args:
             like: not read.
         """
-        factor = self.scaling(HEADS.of(source.annotation), self.spans(source.tokens))
+        factor = self.scaling(HEADS.tensor_in(source.annotation), self.spans(source.tokens))
         return [LayerChange((self.scaled_layer,), AttentionChange(factor=factor))]

@@ -100,7 +100,7 @@ class EncoderPhrases(TransformerEncoderFeature):
             UserError: parsed phrases are missing; one line says how to get them.
         """
         if self.is_parsed:
-            phrases = parsed_phrases(source.padding, PHRASES.of(source.annotation))
+            phrases = parsed_phrases(source.padding, PHRASES.tensor_in(source.annotation))
         else:
             phrases = ngram_phrases(source.padding, self.sizes.eos_apart)
         return {"phrases": phrases}

@@ -98,5 +98,5 @@ class TreeDistances(TransformerEncoderFeature):
         """
         if not self.change.strength:
             return []
-        heads, first = HEADS.of(source.annotation), self.spans(source.tokens).first
+        heads, first = HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
         return [LayerChange(self.layers, self.change(heads, first, like))]

@@ -14,7 +14,7 @@ from syntax_nmt.pictures.report_page.picture import (
 )
 from syntax_nmt.pictures.report_page.report_data import ReportData
 from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
-from syntax_nmt.pictures.report_page.training_log import training_figures
+from syntax_nmt.reporting.training_log import training_figures
 from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.text_tables import interval_text, is_significant, p_text
 from syntax_nmt.scoring.words.word_tables import comparison_tables, score_tables, word_notes

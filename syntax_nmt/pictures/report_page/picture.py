@@ -16,12 +16,7 @@ from syntax_nmt.pictures.plots.fonts import advice
 from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, score_point
 from syntax_nmt.pictures.plots.training_curves import TrainingRun, draw_training
 from syntax_nmt.pictures.plots.word_dots import word_dots
-from syntax_nmt.pictures.report_page.training_log import (
-    Logs,
-    quantities,
-    training_curve,
-    validation_curve,
-)
+from syntax_nmt.reporting.training_log import Logs, quantities, training_curve, validation_curve
 from syntax_nmt.scoring.words.word_tables import measure_text
 
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)

@@ -10,7 +10,7 @@ import numpy as np
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.report_page.samples import Sample, samples_of
 from syntax_nmt.pictures.report_page.structures import Structures, SystemFiles, read_structures
-from syntax_nmt.pictures.report_page.training_log import TrainingLog, read_training_log
+from syntax_nmt.reporting.training_log import TrainingLog, read_training_log
 from syntax_nmt.scoring.translations.comparison import Sampling, comparison_figures
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from syntax_nmt.data.unspaced import split_characters
 from syntax_nmt.pictures.report_page.structures import words_of
 from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.text.unspaced import split_characters
 
 
 class Run(NamedTuple):

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.executor import ordered_map
 from syntax_nmt.preparation.annotation.parts import (
     Part,
     PartFolder,
@@ -19,6 +18,7 @@ from syntax_nmt.preparation.annotation.parts import (
     parts_of,
 )
 from syntax_nmt.preparation.annotation.shard import Shard
+from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.progress import Progress
 
 PART_SIZE = 2000

@@ -14,7 +14,7 @@ from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.parsers import loaded_analyser
-from syntax_nmt.preparation.annotation.executor import pinned_device
+from syntax_nmt.preparation.executor import pinned_device
 
 # Increased when the same models and options give other entries.
 FORMAT = 3

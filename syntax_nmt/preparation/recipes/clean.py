@@ -17,11 +17,11 @@ from typing import NamedTuple, TextIO
 
 from tqdm import tqdm
 
-from syntax_nmt.data.text import clean_line
 from syntax_nmt.data.text_files import read_lines, write_atomically
-from syntax_nmt.data.unspaced import is_unspaced
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.word_tokenizer import WordTokenizer, default_mode
+from syntax_nmt.parsing.word_tokenizer import WordTokenizer, default_mode
+from syntax_nmt.text.cleaning import clean_line
+from syntax_nmt.text.unspaced import is_unspaced
 
 # Of Chinese and Japanese; where words are not marked off, their number is estimated.
 CHARACTERS_PER_WORD = 1.7

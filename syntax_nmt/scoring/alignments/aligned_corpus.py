@@ -50,7 +50,6 @@ class AlignedCorpus:
         """Adds the alignments of a file.
 
         Args:
-            name: of the direction.
             links: of the file, written as (source, target).
 
         Raises:

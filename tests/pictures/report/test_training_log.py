@@ -8,7 +8,7 @@ from training_logs import EPOCH, LogWriter, loss_after
 from translations import write
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.report_page.training_log import (
+from syntax_nmt.reporting.training_log import (
     INTERVAL,
     TRAIN,
     quantities,

@@ -6,8 +6,8 @@ from itertools import accumulate
 import regex
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
-from syntax_nmt.data.graphemes import JOINT, same_text
-from syntax_nmt.data.languages import plain_language
+from syntax_nmt.text.graphemes import JOINT, same_text
+from syntax_nmt.text.languages import plain_language
 
 # Increased when the same text gives other words.
 RULES = 2

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from syntax_nmt.data.graphemes import keep_characters_whole
-from syntax_nmt.data.languages import is_english
-from syntax_nmt.data.moses import RULES, MosesWords
-from syntax_nmt.data.text import MODES, clean_line, moses_negations, penn_negations
 from syntax_nmt.data.text_files import checksum
-from syntax_nmt.data.unspaced import is_unspaced, join_characters, split_characters
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
+from syntax_nmt.text.cleaning import MODES, clean_line, moses_negations, penn_negations
+from syntax_nmt.text.graphemes import keep_characters_whole
+from syntax_nmt.text.languages import is_english
+from syntax_nmt.text.moses import RULES, MosesWords
+from syntax_nmt.text.unspaced import is_unspaced, join_characters, split_characters
 
 DEFAULT_MODES = "penn for English, char for languages written without spaces, else moses"
 
@@ -41,11 +41,11 @@ class WordTokenizer:
       be joined again. Brackets and quotes do not change; a typographic apostrophe inside a word
       becomes a plain one.
     - `char`: for languages without spaces; each of their characters is a word, words of other
-      scripts stay whole (:func:`~syntax_nmt.data.unspaced.split_characters`).
+      scripts stay whole (:func:`~syntax_nmt.text.unspaced.split_characters`).
     - `stanza`: the words that a tokeniser model of Stanza finds; multiword tokens stay one word.
     - `none`: the words are already separated by spaces.
 
-    Every mode cleans the line first (:func:`~syntax_nmt.data.text.clean_line`) and then changes
+    Every mode cleans the line first (:func:`~syntax_nmt.text.cleaning.clean_line`) and then changes
     only spaces, except for the two rules of `penn`. Every input line gives one output line, also an
     empty one. A line that Moses would change, or on which Stanza fails, is tokenised as by `char`.
 

@@ -5,8 +5,8 @@ from itertools import islice
 
 import regex
 
-from syntax_nmt.data.graphemes import CHARACTER
-from syntax_nmt.data.languages import plain_language
+from syntax_nmt.text.graphemes import CHARACTER
+from syntax_nmt.text.languages import plain_language
 
 # Plain codes; of the Chinese languages those that have corpora.
 _CHINESE = ("zh", "yue", "wuu", "hak", "nan", "gan", "lzh")

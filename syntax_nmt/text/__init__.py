@@ -1,0 +1,1 @@
+"""Raw text: languages, characters, and rules for words."""
