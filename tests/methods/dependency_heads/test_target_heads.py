@@ -11,6 +11,7 @@ from trees_of import random_heads
 
 from syntax_nmt.backbone.structures import TARGET_PARENTS
 from syntax_nmt.errors import UserError
+from syntax_nmt.export.stock_transformer import feature_in_the_way, stock_transformer
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.dependency_heads.target_feature import TargetHead
 
@@ -264,3 +265,23 @@ def test_either_side_alone(folder):
     assert model.encoder.layers[0].self_attn.scorer is None
     assert model.decoder.layers[0].self_attn.scorer is not None
     assert any(isinstance(feature, TargetHead) for feature in model.decoder.features)
+
+
+@pytest.mark.parametrize(
+    ("arch", "options", "in_the_way"),
+    [
+        ("dbsa_transformer", [], "--dependency-scorer biaffine"),
+        ("dbsa_transformer", ["--dependency-scorer=dot"], None),
+        ("lisa_transformer", [], "--lisa-layer 0"),
+        ("tree_distance_transformer", [], "--tree-distance normal"),
+    ],
+)
+def test_only_what_computes_the_same_is_exported(folder, arch, options, in_the_way):
+    """Heads that are products of queries and keys change nothing in translation."""
+    model, task, cfg = build(folder, arch, *options)
+    assert feature_in_the_way(model, cfg.model) == in_the_way
+    if in_the_way is None:
+        stock, _ = stock_transformer(model, cfg.model, task)
+        inputs = sample_of(model, task)["net_input"]
+        real = inputs["prev_output_tokens"].ne(task.target_dictionary.pad())
+        torch.testing.assert_close(stock(**inputs)[0][real], model(**inputs)[0][real])
