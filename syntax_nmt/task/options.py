@@ -10,7 +10,7 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
 from syntax_nmt.arguments import option
-from syntax_nmt.data.annotation import COLUMNS, TEXT_KINDS
+from syntax_nmt.data.annotation import COLUMNS, PREPARED_KINDS
 
 
 @dataclass
@@ -44,7 +44,7 @@ class ProgramOptions(TranslationConfig):
 # An option a kind with text files of its own: load_dependencies, load_phrases, load_chunks.
 _LoadingOptions: Any = make_dataclass(
     "LoadingOptions",
-    [(kind.option, bool, option(False, kind.help)) for kind in TEXT_KINDS],
+    [(kind.option, bool, option(False, kind.help)) for kind in PREPARED_KINDS],
     bases=(ProgramOptions,),
 )
 
