@@ -2,11 +2,19 @@
 
 from fairseq.criterions import CRITERION_REGISTRY, FairseqCriterion
 from methods import BASES, DECLARED, MIXED, TRIALS
-from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
+from small_models import (
+    batch,
+    chain_heads,
+    chunks_of_tokens,
+    phrases_of_tokens,
+    random_sentences,
+    trees_of_tokens,
+)
 from torch import nn
 
 from syntax_nmt.arguments import attribute
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS, TREES
+from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 
@@ -30,8 +38,10 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
         net_input["chunk_tags"] = sample["chunk_tags"]
     if PHRASES in model.reads_annotation:
         net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
+    if TREES in model.reads_annotation:
+        net_input.update(trees_of_tokens(net_input["src_tokens"], task))
     for kind in model.reads_annotation:
-        if kind.text_kind is not None:  # a column; any value of each token
+        if isinstance(kind, Column):  # any value of each token
             source = net_input["src_tokens"]
             special = source < dictionary.nspecial
             net_input[kind.key] = (source % 3 + 1).masked_fill(special, -1).int()

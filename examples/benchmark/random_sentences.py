@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 
-from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS
+from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS, TREES
+from syntax_nmt.data.annotation.kind import BatchedText
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
+from syntax_nmt.data.ragged import RaggedArray
 
 EOS, FIRST_WORD = 2, 4
 CHUNK_TAGS = ("ADJP", "ADVP", "NP", "O", "PP", "SBAR", "VP")
@@ -67,6 +71,7 @@ def make_batches(
             batch[column.key] = random_values(
                 batch["net_input"]["src_tokens"], dictionary.pad(), generator
             )
+        batch.update(random_trees(batch["net_input"]["src_tokens"], dictionary.pad(), index))
         batch["chunk_tags"] = random_chunks(batch["target"], dictionary.pad(), generator)
         batches.append(batch)
     return batches
@@ -85,6 +90,19 @@ def random_heads(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> 
     offset = (columns - first).clamp(min=0)
     heads = first + (torch.rand(tokens.shape, generator=generator) * offset).long()
     return heads.masked_fill(tokens.eq(pad) | tokens.eq(EOS), -1)
+
+
+def random_trees(tokens: torch.Tensor, pad: int, seed: int) -> dict[str, Any]:
+    """Binary trees whose neighbours merge in a random order, and their levels.
+
+    Args:
+        tokens: B×S, padded on the left.
+        pad: the padding symbol.
+    """
+    random, sizes = np.random.default_rng(seed), tokens.ne(pad).sum(dim=1).numpy()
+    rows = RaggedArray.from_rows([TREES.draw(size - 1, 0, random) for size in sizes])
+    text = BatchedText(np.arange(len(sizes)), sizes, tokens.size(1), True)
+    return BinarisedAnnotation(TREES, rows).batched(text)
 
 
 def random_values(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> torch.Tensor:

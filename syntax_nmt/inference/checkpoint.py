@@ -14,7 +14,7 @@ from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
-from syntax_nmt.data.annotation import COLUMNS, PREPARED_KINDS
+from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
 from syntax_nmt.data.data_bin_names import format_of
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
@@ -22,7 +22,7 @@ from syntax_nmt.parsing.offline import check_device
 
 # Structures depend only on the text: no annotation file is read, no token is omitted.
 _TEXT_ALONE = {
-    **{kind.option: False for kind in PREPARED_KINDS},
+    **{kind.option: False for kind in LOADED_KINDS},
     COLUMNS[0].option: None,
     "parser_config": None,
     "truncate_source": False,

@@ -19,6 +19,8 @@ from syntax_nmt.methods import (
     position_bias,
     relation_network,
     tree_distance,
+    tree_encoder,
+    tree_orders,
 )
 from syntax_nmt.methods.method import Method, Part
 
@@ -34,7 +36,9 @@ METHODS: tuple[Method, ...] = (
     dependency_heads.METHOD,
     lisa.METHOD,
     relation_network.METHOD,
+    tree_orders.METHOD,
     graph_convolution.METHOD,
+    tree_encoder.METHOD,
 )
 
 
