@@ -20,7 +20,7 @@ from fairseq.registry import REGISTRIES
 from methods import in_small
 from omegaconf import DictConfig, OmegaConf
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, TREES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, TARGET_HEADS, TREES
 from syntax_nmt.data.annotation.columns import UNKNOWN
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind, BatchedText
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
@@ -222,7 +222,7 @@ def random_annotation(
             random = np.random.default_rng([seed, *numbers])
             if size == 0 or numbers[0] % 4 == 0:
                 rows.append(kind.no_row(size))
-            elif kind is HEADS:  # of words, which may have several pieces
+            elif kind in (HEADS, TARGET_HEADS):  # of words, which may have several pieces
                 counts = pieces_of_words(dictionary, numbers[:-1])
                 heads = kind.draw(len(counts), len(LABELS), random)
                 rows.append(project_heads(heads.tolist(), counts))

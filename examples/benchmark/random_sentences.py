@@ -66,6 +66,7 @@ def make_batches(
         )  # fmt: skip
         batch = dataset.collater([dataset[i] for i in range(sentences)])
         batch["heads"] = random_heads(batch["net_input"]["src_tokens"], dictionary.pad(), generator)
+        batch["target_heads"] = random_heads(batch["target"], dictionary.pad(), generator)
         for column in COLUMNS:
             batch[column.key] = random_values(
                 batch["net_input"]["src_tokens"], dictionary.pad(), generator
@@ -80,12 +81,12 @@ def random_heads(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> 
     """Head columns of random trees, B×S: the first word is the root, each other hangs to its left.
 
     Args:
-        tokens: B×S, padded on the left.
+        tokens: B×S.
         pad: the padding symbol.
         generator: of random numbers.
     """
     columns = torch.arange(tokens.size(1)).expand_as(tokens)
-    first = tokens.eq(pad).sum(dim=1, keepdim=True)
+    first = tokens.ne(pad).int().argmax(dim=1, keepdim=True)
     offset = (columns - first).clamp(min=0)
     heads = first + (torch.rand(tokens.shape, generator=generator) * offset).long()
     return heads.masked_fill(tokens.eq(pad) | tokens.eq(EOS), -1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 
-from syntax_nmt.data.annotation import TEXT_KINDS
+from syntax_nmt.data.annotation import PREPARED_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
@@ -114,7 +114,7 @@ class Plan:
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]
-            found += [self.annotation_text(split.name, kind) for kind in TEXT_KINDS]
+            found += [self.annotation_text(split.name, kind) for kind in PREPARED_KINDS]
         return found
 
     def language(self, kind: AnnotationKind) -> str:

@@ -10,7 +10,7 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
 from syntax_nmt.arguments import option
-from syntax_nmt.data.annotation import COLUMNS, DERIVED_KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
 
 
 @dataclass
@@ -44,7 +44,7 @@ class ProgramOptions(TranslationConfig):
 # An option a kind: load_dependencies, load_phrases, load_chunks, load_trees.
 _LoadingOptions: Any = make_dataclass(
     "LoadingOptions",
-    [(kind.option, bool, option(False, kind.help)) for kind in (*TEXT_KINDS, *DERIVED_KINDS)],
+    [(kind.option, bool, option(False, kind.help)) for kind in LOADED_KINDS],
     bases=(ProgramOptions,),
 )
 

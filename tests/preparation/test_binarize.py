@@ -170,6 +170,14 @@ def test_other_sides_too_if_their_files_are_there(corpus):
     assert "train.de-en.en.heads" in written
     assert rows_of(databin, "heads", "en") == HEADS
     assert any("train.de.conllu, so no heads" in line for line in reported)
+    task = task_of(databin, "de", "en", load_target_dependencies=True)
+    task.load_dataset("train")
+    batch = task.dataset("train").collater([task.dataset("train")[row] for row in range(5)])
+    assert batch["target_heads"].shape == batch["target"].shape
+    places = batch["id"].tolist()
+    assert batch["target_heads"][places.index(0), :5].tolist() == HEADS[0]
+    assert "target_heads" not in batch["net_input"]
+    assert "heads" not in batch
     # A folder made for the other direction serves.
     options = {**prefixes(corpus, train="train"), "words": corpus / "tok"}
     assert written == binarize("en", "de", databin, report=lambda line: None, **options)
