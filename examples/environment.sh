@@ -34,6 +34,11 @@ make_environment() {
   "$python" -c 'import ensurepip, venv' 2>/dev/null ||
     fail "$python cannot make environments; install its venv package (Debian: python3-venv)"
   echo "making $own with $("$python" --version)"
+  [[ $("$python" --version) = *" 3.12."* ]] ||
+    echo "fairseq has a binary for Python 3.12 alone and is compiled for others, about 4 minutes:" \
+      "to save them, put python3.12 on the PATH before this$(
+        command -v uv >/dev/null && echo ' (uv python install 3.12)' || true
+      )"
   "$python" -m venv "$own"
   touch "$mark"
 }
@@ -48,9 +53,10 @@ sys.exit(sys.version_info[:2] == (3, 12) and platform.machine() == "x86_64")' ||
 }
 
 install_cpu_torch() { # without a GPU 0.2 GB to download in place of several
-  python -m pip install --quiet --disable-pip-version-check --no-deps \
+  # One try, in silence: behind a firewall the packages' usual source has torch, too.
+  python -m pip install --quiet --disable-pip-version-check --no-deps --retries 0 --timeout 10 \
     --index-url https://download.pytorch.org/whl/cpu \
-    "torch==$(sed -n 's/^torch==//p' "$repository/constraints.txt")+cpu" ||
+    "torch==$(sed -n 's/^torch==//p' "$repository/constraints.txt")+cpu" >"$own/cpu_torch.log" 2>&1 ||
     echo "environment: torch's CPU build cannot be had: taking the one with CUDA" >&2
 }
 
@@ -61,10 +67,12 @@ install() {
   python -c 'import sys; sys.exit(sys.version_info < (3, 11))' &&
     pip+=(--constraint "$repository/constraints.txt")
   echo "installing into $own (some minutes the first time)"
+  : >"$own/cpu_torch.log"
   nvidia-smi -L >/dev/null 2>&1 || install_cpu_torch
   # fairseq is built here, not in an environment of its own, which would fetch a second torch; and
   # without CUDA_HOME, because it would look there for sources that it does not ship.
-  "${pip[@]}" torch numpy setuptools wheel cython
+  "${pip[@]}" torch numpy setuptools wheel cython ||
+    { cat "$own/cpu_torch.log" >&2; fail "torch cannot be installed: what pip says is above"; }
   env -u CUDA_HOME "${pip[@]}" --no-build-isolation --editable "$repository${extra:+[$extra]}"
 }
 

@@ -9,6 +9,7 @@ folder=${1:-outputs/quickstart}
 own_environment=yes
 . examples/environment.sh
 . examples/tiny_settings.sh
+export OMP_NUM_THREADS=1 # several threads are slower for a model so small
 mkdir -p "$folder"
 checkpoint=$folder/checkpoints/checkpoint_best.pt
 
@@ -21,7 +22,9 @@ grep -A 6 '^split' "$folder/prepare.log"
 
 say "2. Training dependency_transformer_tiny (log: $folder/train.log)"
 train_once "$folder/train.log" "$folder/prepared/data-bin" "${tiny_training[@]}" \
-  "${dependency_supervision[@]}" --arch dependency_transformer_tiny \
+  "${dependency_supervision[@]}" --arch dependency_transformer_tiny --optimizer fused_adam \
+  --dropout 0 --max-update 1200 --lr-scheduler polynomial_decay --total-num-update 1200 \
+  --warmup-updates 150 --validate-interval 3 \
   --save-dir "$folder/checkpoints" --seed 1
 grep -o 'valid on .*' "$folder/train.log" | tail -n 1
 

@@ -11,6 +11,8 @@ import importlib
 import signal
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
+from types import ModuleType
 
 from syntax_nmt import __version__
 from syntax_nmt.data.text_files import UNKNOWN_BYTES
@@ -97,12 +99,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         if hasattr(sys.stdout, "reconfigure"):  # names of files are printed
             sys.stdout.reconfigure(errors=UNKNOWN_BYTES)
     arguments = list(sys.argv[1:] if argv is None else argv)
-    command = _command_parser().parse_args(arguments[:1]).command
+    command = _command(arguments[:1])
     module_name, summary = COMMANDS[command]
     resumes = False
     with one_line_errors("syntax-nmt"), ending_with_reader():
         try:
-            module = importlib.import_module(module_name)
+            module = _module(module_name)
             parser = argparse.ArgumentParser(
                 prog=f"syntax-nmt {command}",
                 description=summary,
@@ -118,6 +120,30 @@ def main(argv: Sequence[str] | None = None) -> None:
         except KeyboardInterrupt:
             again = ": run the same command again; it resumes" if resumes else ""
             raise UserError(f"interrupted{again}") from None
+
+
+def _command(first: Sequence[str]) -> str:
+    """The subcommand; what is none ends the program with a line that says what was meant."""
+    parser = _command_parser()
+    for word in first:
+        if word.startswith("-") and word not in parser._option_string_actions:
+            parser.error(f"{word}: the command comes first: syntax-nmt COMMAND {word}")
+        close = get_close_matches(word, COMMANDS, n=1)
+        if close and word not in COMMANDS:
+            parser.error(f"{word}: no such command: did you mean {close[0]}?")
+    return parser.parse_args(first).command
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("syntax_nmt"):
+            raise
+        raise UserError(
+            f"{error.name} is not installed in {sys.prefix}: activate the environment that has "
+            "syntax-nmt (in a checkout: . .venv/bin/activate), or install it as README.md says"
+        ) from None
 
 
 def _command_parser() -> argparse.ArgumentParser:

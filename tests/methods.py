@@ -3,12 +3,13 @@
 What a test must know about a method is what the method declares.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from fairseq.models import ARCH_MODEL_REGISTRY
 
 import syntax_nmt.methods
 import syntax_nmt.plugin
+from syntax_nmt.arguments import attribute
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.methods.method import (
     RNN_DECODER,
@@ -44,7 +45,12 @@ def mixed(*parts):
 
 def switches(*parts):
     """The options that add to a mixed model every method that one of its parts can have."""
-    return tuple(x for each in mixed(*parts) for x in each.switch)
+    found = []
+    for each in mixed(*parts):
+        halves = {field.name: field.metadata.get("half") for field in fields(each.options)}
+        there = {half for part in parts if part in each.features for half in (part[1], None)}
+        found += [x for x in each.switch if halves[attribute(x.partition("=")[0])] in there]
+    return tuple(found)
 
 
 # Mixed models, that of all methods and one the other way round; the tables of the tests have them.

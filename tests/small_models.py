@@ -20,9 +20,9 @@ from fairseq.registry import REGISTRIES
 from methods import in_small
 from omegaconf import DictConfig, OmegaConf
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, TARGET_HEADS, TREES
 from syntax_nmt.data.annotation.columns import UNKNOWN
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
+from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind, BatchedText
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
@@ -222,7 +222,7 @@ def random_annotation(
             random = np.random.default_rng([seed, *numbers])
             if size == 0 or numbers[0] % 4 == 0:
                 rows.append(kind.no_row(size))
-            elif kind is HEADS:  # of words, which may have several pieces
+            elif kind in (HEADS, TARGET_HEADS):  # of words, which may have several pieces
                 counts = pieces_of_words(dictionary, numbers[:-1])
                 heads = kind.draw(len(counts), len(LABELS), random)
                 rows.append(project_heads(heads.tolist(), counts))
@@ -291,6 +291,23 @@ def phrases_of_tokens(src_tokens: torch.Tensor, task) -> torch.Tensor:
     most = max(map(len, rows))
     padded = [row + [0] * (most - len(row)) for row in rows]
     return torch.tensor(padded, dtype=torch.int32, device=src_tokens.device)
+
+
+def trees_of_tokens(src_tokens: torch.Tensor, task) -> dict:
+    """Binary trees, B×P×3, and their levels, of each sentence's own tokens alone.
+
+    A sentence that begins with every third word has no parse.
+    """
+    pad, rows, sizes = task.source_dictionary.pad(), [], []
+    for line in src_tokens.tolist():
+        tokens = [token for token in line if token != pad]
+        sizes.append(len(tokens))
+        drawn = TREES.draw(len(tokens) - 1, 0, np.random.default_rng(tokens))
+        rows.append(TREES.no_row(0) if tokens[0] % 3 == 0 else drawn)
+    left_pad = bool(src_tokens[:, 0].eq(pad).any())
+    text = BatchedText(np.arange(len(rows)), np.array(sizes), src_tokens.size(1), left_pad)
+    found = BinarisedAnnotation(TREES, RaggedArray.from_rows(rows)).batched(text)
+    return {**found, TREES.key: found[TREES.key].to(src_tokens.device)}
 
 
 def chunks_of_tokens(target: torch.Tensor, task) -> torch.Tensor:

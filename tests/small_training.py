@@ -1,18 +1,27 @@
 """Small models of every method with all that a training step takes."""
 
 from fairseq.criterions import CRITERION_REGISTRY, FairseqCriterion
-from methods import BASES, MIXED, TRIALS
-from small_models import batch, chain_heads, chunks_of_tokens, phrases_of_tokens, random_sentences
+from methods import BASES, DECLARED, MIXED, TRIALS
+from small_models import (
+    batch,
+    chain_heads,
+    chunks_of_tokens,
+    phrases_of_tokens,
+    random_sentences,
+    trees_of_tokens,
+)
 from torch import nn
 
-from syntax_nmt.backbone.structures import DEPENDENCIES
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.arguments import attribute
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS, TREES
+from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
-from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 
 # An architecture, and options that lead through other modules.
 MODELS = {**{arch: (arch,) for arch in sorted(BASES)}, **TRIALS, **MIXED}
+# Losses whose settings follow from the model.
+BY_HAND = (SynchronousObjective, ChunkObjective)
 SYNCHRONOUS = ("rank", "mse", "attention")
 
 
@@ -21,6 +30,7 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
     sample = batch(dictionary, random_sentences(lengths), random_sentences(lengths, 9))
     net_input = sample["net_input"]
     sample["heads"] = chain_heads(net_input["src_tokens"], dictionary).int()
+    sample["target_heads"] = chain_heads(sample["target"], dictionary).int()
     if HEADS in model.reads_annotation:
         net_input["heads"] = sample["heads"]
     if CHUNKS in model.reads_annotation:
@@ -28,8 +38,10 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
         net_input["chunk_tags"] = sample["chunk_tags"]
     if PHRASES in model.reads_annotation:
         net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
+    if TREES in model.reads_annotation:
+        net_input.update(trees_of_tokens(net_input["src_tokens"], task))
     for kind in model.reads_annotation:
-        if kind.text_kind is not None:  # a column; any value of each token
+        if isinstance(kind, Column):  # any value of each token
             source = net_input["src_tokens"]
             special = source < dictionary.nspecial
             net_input[kind.key] = (source % 3 + 1).masked_fill(special, -1).int()
@@ -41,12 +53,26 @@ def tied_layers(model: nn.Module) -> int:
     return min(half.distance_layers for half in (model.encoder, model.decoder))
 
 
+def has(model: nn.Module, method) -> bool:
+    """Whether a half of the model has the method's feature."""
+    features = (*model.encoder.features, *model.decoder.features)
+    return any(isinstance(each, tuple(method.features.values())) for each in features)
+
+
 def criterion_of(model: nn.Module, task, synchronous: str) -> FairseqCriterion:
     """The translation loss and every auxiliary loss that the model can have."""
     dictionary, objectives = task.target_dictionary, []
     latent = tied_layers(model)
-    if DEPENDENCIES in model.encoder.structures:
-        objectives.append(DependencyObjective(0.4, 0.4))
+    for method in DECLARED:
+        if method.loss is not None and method.loss.objective not in BY_HAND and has(model, method):
+            options = method.loss.among_others()
+            for name, weight in method.loss.weights.items():
+                setattr(options, attribute(name), weight)
+            if TARGET_HEADS in model.learns_annotation:
+                options.target_parent_weight = 0.5
+            if HEADS not in model.learns_annotation:
+                options.child_weight = options.parent_weight = 0.0
+            objectives.append(method.loss.objective.from_options(options, task))
     if latent:
         symbols = dictionary.eos(), dictionary.pad()
         objectives.append(

@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 
-from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS
+from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS, TREES
+from syntax_nmt.data.annotation.kind import BatchedText
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
+from syntax_nmt.data.ragged import RaggedArray
 
 EOS, FIRST_WORD = 2, 4
 CHUNK_TAGS = ("ADJP", "ADVP", "NP", "O", "PP", "SBAR", "VP")
@@ -62,10 +66,12 @@ def make_batches(
         )  # fmt: skip
         batch = dataset.collater([dataset[i] for i in range(sentences)])
         batch["heads"] = random_heads(batch["net_input"]["src_tokens"], dictionary.pad(), generator)
+        batch["target_heads"] = random_heads(batch["target"], dictionary.pad(), generator)
         for column in COLUMNS:
             batch[column.key] = random_values(
                 batch["net_input"]["src_tokens"], dictionary.pad(), generator
             )
+        batch.update(random_trees(batch["net_input"]["src_tokens"], dictionary.pad(), index))
         batch["chunk_tags"] = random_chunks(batch["target"], dictionary.pad(), generator)
         batches.append(batch)
     return batches
@@ -75,15 +81,28 @@ def random_heads(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> 
     """Head columns of random trees, B×S: the first word is the root, each other hangs to its left.
 
     Args:
-        tokens: B×S, padded on the left.
+        tokens: B×S.
         pad: the padding symbol.
         generator: of random numbers.
     """
     columns = torch.arange(tokens.size(1)).expand_as(tokens)
-    first = tokens.eq(pad).sum(dim=1, keepdim=True)
+    first = tokens.ne(pad).int().argmax(dim=1, keepdim=True)
     offset = (columns - first).clamp(min=0)
     heads = first + (torch.rand(tokens.shape, generator=generator) * offset).long()
     return heads.masked_fill(tokens.eq(pad) | tokens.eq(EOS), -1)
+
+
+def random_trees(tokens: torch.Tensor, pad: int, seed: int) -> dict[str, Any]:
+    """Binary trees whose neighbours merge in a random order, and their levels.
+
+    Args:
+        tokens: B×S, padded on the left.
+        pad: the padding symbol.
+    """
+    random, sizes = np.random.default_rng(seed), tokens.ne(pad).sum(dim=1).numpy()
+    rows = RaggedArray.from_rows([TREES.draw(size - 1, 0, random) for size in sizes])
+    text = BatchedText(np.arange(len(sizes)), sizes, tokens.size(1), True)
+    return BinarisedAnnotation(TREES, rows).batched(text)
 
 
 def random_values(tokens: torch.Tensor, pad: int, generator: torch.Generator) -> torch.Tensor:

@@ -21,6 +21,8 @@ from syntax_nmt.models.syntax_hybrid import SyntaxHybrid
 
 # What a system is trained by, if not by all losses.
 CRITERIONS = {line.arch: line.criterion for line in LINES if line.criterion != SMOOTHED}
+# And with which options, such as weights of its losses.
+LINE_OPTIONS = {line.arch: line.options for line in LINES if not line.variant}
 OWN_EMBEDDINGS = {line.arch for line in LINES if not line.shares_embeddings}
 HALVES = ("encoder", "decoder")
 RELATION_WIDTH = 256  # of the published relation network; a narrower model has a narrower one
@@ -88,7 +90,7 @@ def build(
             chosen["criterion"] = criterion
     command = [str(folder), "-s", "src", "-t", "tgt", "--arch", arch]
     command += [part for option, value in chosen.items() for part in (f"--{option}", value)]
-    command += ["--label-smoothing", "0.1", "--lr", "1e-4"]
+    command += ["--label-smoothing", "0.1", "--lr", "1e-4", *LINE_OPTIONS.get(arch, ())]
     if arch not in OWN_EMBEDDINGS:
         command.append("--share-all-embeddings")
     if issubclass(model_type, SyntaxHybrid):  # a Transformer encoder, an RNN decoder

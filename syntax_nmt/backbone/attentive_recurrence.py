@@ -14,17 +14,22 @@ class Recurrence(nn.Module, ABC):
 
     Attributes:
         state_dim: C.
+        reads: names of further outputs of the encoder that :meth:`remember` takes.
+        memory: the class of what it gives; its fields are tensors, a row a sentence.
     """
 
     state_dim: int
+    reads: tuple[str, ...] = ()
+    memory: type[AttentionMemory] = AttentionMemory
 
     @abstractmethod
-    def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
+    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of all steps.
 
         Args:
             annotations: B×S×M.
             padding: B×S, True = pad.
+            **further: what :attr:`reads` names, B×… each.
         """
 
 
@@ -52,7 +57,7 @@ class AttentiveGRU(Recurrence):
         # Rows: the hidden product of the GRU that reads the context, then the attention's query.
         self.query_projection = nn.Linear(state_dim, GATES * state_dim + attention_dim, bias=False)
 
-    def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
+    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of all steps.
 
         Args:

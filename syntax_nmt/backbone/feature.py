@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
 from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.initialization import UNIFORM
 from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.backbone.transformer_layers import BuildAttention
@@ -154,6 +155,10 @@ class AttentionFeature(Feature):
         """The heads of a layer with a task of their own, and what they attend to."""
         return {}
 
+    def scorer(self, layer: int) -> Optional[HeadScorer]:
+        """Builds what has the queries and keys of one head of a layer; None = all are usual."""
+        return None
+
     @property
     def distance_layers(self) -> int:
         """The number of lowest layers with syntactic distances."""
@@ -259,6 +264,17 @@ class TransformerDecoderFeature(AttentionFeature):
     ) -> Iterable[Mapping[str, Any]]:
         """Further arguments of each layer, the lowest first; none = no layer gets any."""
         return ()
+
+    def extra(
+        self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList
+    ) -> dict[str, Any]:
+        """What the model returns beside its logits, in a forward pass over whole targets.
+
+        Args:
+            states: T×B×C, the input of the lowest layer and the output of each.
+            padding: B×T, True = pad.
+        """
+        return {}
 
 
 @dataclass(frozen=True)

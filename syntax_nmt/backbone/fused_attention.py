@@ -8,6 +8,7 @@ from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
 from syntax_nmt.backbone.attention_change import close_pads
+from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.numerics import at_least_float32
 
 IncrementalState = dict[str, dict[str, Optional[Tensor]]]
@@ -29,12 +30,21 @@ class FusedMultiheadAttention(MultiheadAttention):
         num_heads: H.
         causal: a square `attn_mask` given to :meth:`forward` is always the mask of the future, as
             in a decoder, so that the kernel's own causal masking can replace it.
+        scorer: has the queries and keys of one head.
         **kwargs: as of :class:`fairseq.modules.MultiheadAttention`.
     """
 
-    def __init__(self, embed_dim: int, num_heads: int, causal: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        causal: bool = False,
+        scorer: Optional[HeadScorer] = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(embed_dim, num_heads, **kwargs)
         self.causal = causal
+        self.scorer = scorer
 
     def extra_repr(self) -> str:
         """The numbers that define the module."""
@@ -83,12 +93,13 @@ class FusedMultiheadAttention(MultiheadAttention):
         k, v, padding = self._keys_and_values(
             key, value, key_padding_mask, incremental_state, static_kv
         )
-        q = self._split_heads(self.q_proj(query), k.size(0))
+        q = self._queries(query, k.size(0))
         if not (need_weights or need_head_weights or factor is not None):
             mask, causal = self._kernel_mask(padding, attn_mask, bias, q)
             attended = F.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask, dropout_p=self._dropout_probability(), is_causal=causal
-            )
+                q, k, v, attn_mask=mask, dropout_p=self._dropout_probability(), is_causal=causal,
+                scale=self.scaling,
+            )  # fmt: skip
             return self._output(attended, len(query)), None
         mask = self._additive_mask(padding, attn_mask, q) if bias is None else bias.to(q)
         attended, weights = self._explicit(q, k, v, mask, factor)
@@ -106,10 +117,24 @@ class FusedMultiheadAttention(MultiheadAttention):
         """
         return incremental_state is not None and bool(self._get_input_buffer(incremental_state))
 
+    def _queries(self, query: Tensor, sentences: int) -> Tensor:
+        """T×B×C -> sentences×H×(hypotheses·T)×D; D is that of a scorer if it is wider."""
+        q = self.q_proj(query)
+        if self.scorer is not None:
+            q = self.scorer.with_queries(query, q)
+        return self._split_heads(q, sentences)
+
+    def _keys(self, key: Tensor) -> Tensor:
+        """S×B×C -> B×H×S×D, as wide as queries."""
+        k = self.k_proj(key)
+        if self.scorer is not None:
+            k = self.scorer.with_keys(key, k)
+        return self._split_heads(k, k.size(1))
+
     def _split_heads(self, x: Tensor, sentences: int) -> Tensor:
-        """T×B×C -> sentences×H×(hypotheses·T)×D, where B = sentences · hypotheses."""
+        """T×B×(H·D) -> sentences×H×(hypotheses·T)×D, where B = sentences · hypotheses."""
         length, rows, _ = x.shape
-        x = x.view(length, sentences, rows // sentences, self.num_heads, self.head_dim)
+        x = x.view(length, sentences, rows // sentences, self.num_heads, -1)
         return x.permute(1, 3, 2, 0, 4).flatten(2, 3)
 
     def _keys_and_values(
@@ -129,8 +154,8 @@ class FusedMultiheadAttention(MultiheadAttention):
         if incremental_state is None:
             assert key is not None
             assert value is not None
-            k, v = self.k_proj(key), self.v_proj(value)
-            return self._split_heads(k, k.size(1)), self._split_heads(v, v.size(1)), padding
+            k, v = self._keys(key), self.v_proj(value)
+            return k, self._split_heads(v, v.size(1)), padding
         cache = self._get_input_buffer(incremental_state)
         if static_kv and "prev_key" in cache:
             return cache["prev_key"], cache["prev_value"], cache["prev_key_padding_mask"]
@@ -139,7 +164,7 @@ class FusedMultiheadAttention(MultiheadAttention):
         if static_kv and self.beam_size > 1:
             key, value = key[:, :: self.beam_size], value[:, :: self.beam_size]
             padding = None if padding is None else padding[:: self.beam_size]
-        k = self._split_heads(self.k_proj(key), key.size(1))
+        k = self._keys(key)
         v = self._split_heads(self.v_proj(value), value.size(1))
         if "prev_key" in cache:
             k = torch.cat([cache["prev_key"], k], dim=2)

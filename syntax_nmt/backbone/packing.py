@@ -2,6 +2,9 @@
 words, and the sentence of each hypothesis of a search.
 """
 
+from __future__ import annotations
+
+from copy import copy
 from functools import cached_property
 
 import torch
@@ -28,15 +31,31 @@ class PackedRows:
     def __init__(self, padding: Tensor) -> None:
         self.padding = padding
         real = ~padding
-        self._lengths, order = real.sum(dim=1).sort(descending=True, stable=True)
+        self._lengths, self._order = real.sum(dim=1).sort(descending=True, stable=True)
         on_host = self._lengths.cpu()
         # The longest sentence first; :meth:`take` begins with the shortest.
         self.lengths: list[int] = on_host.tolist()
         columns = padding.byte().sort(dim=1, stable=True).indices  # those of words first
-        rows = torch.arange(len(padding), device=padding.device).unsqueeze(1)
-        self._places = (rows * padding.size(1) + columns)[order]  # in the flattened batch
+        self._places = self._in_batch(columns)
         steps = torch.arange(self.lengths[0])
         self.batch_sizes = (steps.unsqueeze(1) < on_host).sum(dim=1)  # where torch needs it
+
+    def in_order(self, columns: Tensor) -> PackedRows:
+        """The same words, read in another order.
+
+        Args:
+            columns: B×S, the columns of the words in that order, then those of pads.
+        """
+        other = copy(self)
+        other._places = self._in_batch(columns)
+        for name in ("_forward", "_backward", "_by_sentence"):  # follow from the places
+            other.__dict__.pop(name, None)
+        return other
+
+    def _in_batch(self, columns: Tensor) -> Tensor:
+        """The places of B×S columns in the flattened batch, the longest sentence first."""
+        rows = torch.arange(len(columns), device=columns.device).unsqueeze(1)
+        return (rows * columns.size(1) + columns)[self._order]
 
     def pack(self, states: Tensor, backward: bool = False) -> PackedSequence:
         """The real positions by step, the first word of every sentence first.

@@ -1,5 +1,7 @@
 """The decoder of the RNN family."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -14,9 +16,7 @@ from syntax_nmt.backbone.featured_half import FeaturedHalf
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
-from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES
-
-_MEMORY = ("keys", "values", "annotations", "padding")
+from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES, SUMMARY
 
 
 class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
@@ -24,7 +24,8 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
 
     The lowest layer attends to the source. A higher layer is a GRU over the states of the layer
     below; without feedback, torch's fused GRU computes all steps at once. Every layer
-    begins with `tanh(W · mean of annotations over real words)`.
+    begins with `tanh(W · mean of annotations over real words)`, or with the encoder's own summary
+    in place of the mean.
 
     Args:
         embed_tokens: V×E.
@@ -115,14 +116,15 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
             prev_output_tokens = prev_output_tokens[:, -1:]
         # Time first, as the steps are taken.
         words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
-        below, weights = self.recurrence(words, states[0], memory)  # T×B×C, T×B×S
+        kept = self.get_incremental_state(incremental_state, "cache")
+        below, weights, kept = self._steps(words, states[0], memory, kept)  # T×B×C, T×B×S
         below, last = self._upper_layers(below, states[1:])
-        self._remember(incremental_state, memory, last)
+        self._remember(incremental_state, memory, last, **kept)
         # Batch first from here on.
         weights = weights.transpose(0, 1).contiguous()  # B×T×S
         contexts = self._contexts(weights, memory)  # B×T×M
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
-        return self.dropout(features), {"attn": [weights]}
+        return self.dropout(features), {"attn": [self._of_tokens(weights, memory)]}
 
     def output_layer(self, features: Tensor) -> Tensor:
         """The logits of a readout.
@@ -148,8 +150,9 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
         if self.beam_size > 1:
             sentences = new_order[:: self.beam_size] // self.beam_size
         stays = len(sentences) == len(cache["padding"])
-        for name in cache if not stays else [name for name in cache if name not in _MEMORY]:
-            order = sentences if name in _MEMORY else new_order
+        of_sentences = self._of_sentences()
+        for name in cache if not stays else [name for name in cache if name not in of_sentences]:
+            order = sentences if name in of_sentences else new_order
             cache[name] = cache[name].index_select(0, order)
 
     def max_positions(self) -> int:
@@ -162,19 +165,51 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
         """The memory of the sentences and each layer's state, N×C, before these steps."""
         cache = self.get_incremental_state(incremental_state, "cache")
         if cache is not None:
-            memory = AttentionMemory(*(cache[name] for name in _MEMORY))
+            memory = self.recurrence.memory(*(cache[name] for name in self._of_sentences()))
             return memory, [cache[f"state{layer}"] for layer in range(len(self.start))]
         annotations = encoder_out[STATES][0].transpose(0, 1)  # S×B×M, here B×S×M
         padding = encoder_out[PADDING][0]
+        names = [name for name in (SUMMARY, *self.recurrence.reads) if name in encoder_out]
+        further = {name: encoder_out[name][0] for name in names}
         if ROWS in encoder_out:  # rearranged: one row per sentence is enough
             sentences = encoder_out[ROWS][0][:: self.beam_size]
             annotations, padding = (x.index_select(0, sentences) for x in (annotations, padding))
-        mean = mean_of_words(annotations, padding)
+            further = {name: x.index_select(0, sentences) for name, x in further.items()}
+        summary = further.pop(SUMMARY, None)
+        if summary is None:
+            summary = mean_of_words(annotations, padding)
         hypotheses = self.beam_size if ROWS in encoder_out else 1
         states = [
-            torch.tanh(start(mean)).repeat_interleave(hypotheses, dim=0) for start in self.start
+            torch.tanh(start(summary)).repeat_interleave(hypotheses, dim=0) for start in self.start
         ]
-        return self.recurrence.remember(annotations, padding), states
+        return self.recurrence.remember(annotations, padding, **further), states
+
+    def _of_sentences(self) -> list[str]:
+        """The names in the cache of what the hypotheses of a sentence share."""
+        return [field.name for field in fields(self.recurrence.memory)]
+
+    def _steps(
+        self,
+        words: Tensor,
+        state: Tensor,
+        memory: AttentionMemory,
+        kept: Mapping[str, Tensor] | None,
+    ) -> tuple[Tensor, Tensor, Mapping[str, Tensor]]:
+        """The states T×N×C and attention weights T×N×S of the lowest layer.
+
+        Args:
+            words: T×N×E.
+            state: N×C.
+            kept: the cache of a search; None = these steps are the first.
+
+        Returns:
+            also what the next steps of a search need in addition, a row a hypothesis.
+        """
+        return *self.recurrence(words, state, memory), {}
+
+    def _of_tokens(self, weights: Tensor, memory: AttentionMemory) -> Tensor:
+        """The attention weights of the tokens among those of all that the decoder attends to."""
+        return weights
 
     def _upper_layers(self, below: Tensor, states: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
         """The states of the top layer, T×B×C, and each layer's last one; `states` start them."""
@@ -194,7 +229,7 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
         """Stores the input of the next step."""
         if incremental_state is None:
             return
-        cache = {name: getattr(memory, name) for name in _MEMORY}
+        cache = {name: getattr(memory, name) for name in self._of_sentences()}
         cache.update({f"state{layer}": state for layer, state in enumerate(states)}, **more)
         self.set_incremental_state(incremental_state, "cache", cache)
 

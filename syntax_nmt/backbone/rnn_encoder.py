@@ -1,18 +1,22 @@
 """The encoder of the RNN family, and RNNsearch's network in it: one GRU in each direction."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import EncoderFeature, Source
+from syntax_nmt.backbone.feature import Source
 from syntax_nmt.backbone.featured_half import FeaturedHalf
 from syntax_nmt.backbone.gru import BOTH, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows, rearranged_rows
 from syntax_nmt.errors import exits_in_fairseq_programs
+
+if TYPE_CHECKING:
+    from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
 
 NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
 
@@ -20,10 +24,29 @@ BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
 ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 
 STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
+SUMMARY = "encoder_summary"
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What decoders read of a batch of source sentences.
+
+    Attributes:
+        states: B×N×M; the first S are those of the tokens.
+        padding: B×N, True = nothing to attend to.
+        more: further tensors, B×…, by their names among the encoder's outputs. Under `SUMMARY`,
+            B×M, from which RNN decoders start in place of the mean of the states.
+    """
+
+    states: Tensor
+    padding: Tensor
+    more: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 class EncoderNetwork(nn.Module):
     """Turns embeddings, B×S×E, and padding, B×S with True = pad, into annotations, B×S×M.
+
+    It gets what else it reads from the feature that builds it.
 
     Attributes:
         output_dim: M.
@@ -41,7 +64,7 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         features: from what acts lowest to what stands on top.
     """
 
-    features: Sequence[EncoderFeature]
+    features: Sequence["RNNEncoderFeature"]
 
     def __init__(
         self,
@@ -50,7 +73,7 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         network: EncoderNetwork,
         dropout_in: float = 0.0,
         dropout_out: float = 0.0,
-        features: Sequence[EncoderFeature] = (),
+        features: Sequence["RNNEncoderFeature"] = (),
     ) -> None:
         super().__init__(dictionary)
         self.embed_tokens = embed_tokens
@@ -59,6 +82,8 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
         self.output_dim = network.output_dim
         self.register_features(features)
+        for feature in features:
+            self.output_dim = feature.output_width(self.output_dim)
 
     def forward(
         self,
@@ -78,7 +103,8 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
 
         Returns:
             `encoder_out`: the annotations S×B×M, in the columns of `src_tokens`;
-            `encoder_padding_mask`: B×S, True = pad.
+            `encoder_padding_mask`: B×S, True = pad. Features may add annotations beyond S, and
+            further entries.
         """
         padding = src_tokens.eq(self.dictionary.pad())
         source = Source(src_tokens, padding, annotation)
@@ -89,11 +115,18 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
             x = self.dropout_in(x)
             for feature in self.features:
                 x = feature.below(x, source)
-            annotations = self.network(x, padding)
+            inputs: dict[str, Tensor] = {}
+            for feature in self.features:
+                inputs.update(feature.network_inputs(source))
+            annotations = self.network(x, padding, **inputs)
             for feature in self.features:
                 annotations = feature.above(annotations, source)
-        annotations = self.dropout_out(annotations)
-        return {STATES: [annotations.transpose(0, 1)], PADDING: [padding]}
+            read = Annotations(annotations, padding)
+            for feature in self.features:
+                read = feature.annotations(read, source)
+        states = self.dropout_out(read.states)
+        further = {name: [tensor] for name, tensor in read.more.items()}
+        return {STATES: [states.transpose(0, 1)], PADDING: [read.padding], **further}
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from fairseq.data import Dictionary
-from torch import nn
+from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import EncoderFeature, Feature
+from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, ConditionalGRU
+from syntax_nmt.backbone.feature import EncoderFeature, Feature, Source
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
-from syntax_nmt.backbone.rnn_encoder import EncoderNetwork
+from syntax_nmt.backbone.rnn_encoder import Annotations, EncoderNetwork
 
 
 class RNNEncoderFeature(EncoderFeature):
@@ -21,6 +22,22 @@ class RNNEncoderFeature(EncoderFeature):
     def network(self) -> Optional[EncoderNetwork]:
         """The network in place of a bidirectional GRU; None = the method has none."""
         return None
+
+    def network_inputs(self, source: Source) -> Mapping[str, Tensor]:
+        """What its :meth:`network` reads beside embeddings and padding, by argument."""
+        return {}
+
+    def output_width(self, width: int) -> int:
+        """The width of what :meth:`annotations` gives.
+
+        Args:
+            width: M, of what it gets.
+        """
+        return width
+
+    def annotations(self, annotations: Annotations, source: Source) -> Annotations:
+        """What decoders read, after all features have changed the states of the tokens."""
+        return annotations
 
 
 class RNNDecoderFeature(Feature):
@@ -65,6 +82,7 @@ class RNNDecoderHalf:
         attention_dim: A, rows of W_a and U_a.
         readout_kind: one of :data:`syntax_nmt.backbone.readout.READOUTS`.
         readout_dim: its width.
+        conditional: whether its steps are those of a :class:`ConditionalGRU`.
         arguments: further ones of every :class:`RNNDecoder`.
     """
 
@@ -76,12 +94,18 @@ class RNNDecoderHalf:
     attention_dim: int
     readout_kind: str
     readout_dim: int
+    conditional: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def dims(self) -> tuple[int, int, int, int]:
         """Those of a recurrence: E, C, M and A."""
         return self.embed_dim, self.state_dim, self.memory_dim, self.attention_dim
+
+    def recurrence(self) -> AttentiveGRU:
+        """The lowest layer."""
+        kind = ConditionalGRU if self.conditional else AttentiveGRU
+        return kind(*self.dims)
 
     def readout(self, read_of_source: int) -> Readout:
         """The readout.

@@ -12,9 +12,12 @@ CROSS_ATTENTION = "cross_attention"
 # What can be extracted from a model.
 DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
 ARC_GATES = "gates of arcs"
+TARGET_DEPENDENCIES = "dependencies of the target"
 # Log-probabilities of each token's head, B×S×S in float32 at least, a root's its own; of a model
 # that has dependencies, beside its logits.
 PARENTS = "parents"
+# Those of the words of the target, B×T×T; −inf where a head comes later.
+TARGET_PARENTS = "target_parents"
 SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
 
 

@@ -18,7 +18,7 @@ from syntax_nmt.builtin_corpus.draw import Draw
 from syntax_nmt.builtin_corpus.grammar import Grammar
 from syntax_nmt.builtin_corpus.pair import ContrastivePair, SentencePair, contrastive_pairs
 
-SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "align")
+SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "tgt.conllu", "align")
 CONTRAST_FILES = tuple(
     f"contrast.{end}" for end in ("src", "correct.tgt", "incorrect.tgt", "distance")
 )
@@ -92,6 +92,7 @@ def _write_split(
             files["src.conllu"].write(conllu(pair, f"{split}-{place}"))
             files["src.trees"].write(pair.tree.bracketed() + "\n")
             files["tgt.chunks"].write(chunks(pair) + "\n")
+            files["tgt.conllu"].write(target_conllu(pair, f"{split}-{place}"))
             files["align"].write(pharaoh(pair) + "\n")
             progress.update()
 
@@ -126,6 +127,21 @@ def conllu(pair: SentencePair, name: str) -> str:
     for position, (word, (head, relation)) in enumerate(zip(pair.source, dependencies), start=1):
         own = (word.form, word.lemma, word.upos, word.xpos, word.feats)
         lines.append("\t".join((str(position), *own, str(head), relation, "_", "_")))
+    return "\n".join(lines) + "\n\n"
+
+
+def target_conllu(pair: SentencePair, name: str) -> str:
+    """The target's dependencies, likewise, without parts of speech.
+
+    Args:
+        name: its `sent_id`.
+    """
+    place = {id(word): number for number, word in enumerate(pair.target, start=1)}
+    lines = [f"# sent_id = {name}", f"# text = {pair.target_text}"]
+    for number, word in enumerate(pair.target, start=1):
+        head = 0 if word.head is None else place[id(word.head)]
+        columns = (number, word.form, *"____", head, word.relation, *"__")
+        lines.append("\t".join(map(str, columns)))
     return "\n".join(lines) + "\n\n"
 
 

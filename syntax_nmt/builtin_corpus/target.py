@@ -5,7 +5,10 @@ adjuncts, and relative clauses whose subject is missing, follow it. Adjuncts of 
 between subject and object, complement clauses before the verb, and subordinate clauses first.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from syntax_nmt.builtin_corpus.inflection import (
     DETERMINERS,
@@ -41,6 +44,8 @@ class TargetWord:
         concepts: what it expresses.
         subject: in a verb, the head concept of the single noun that it agrees with.
         disagreeing: such a verb's form for the other number.
+        head: the word that it depends on; None = it is the root, or the head of its phrase so far.
+        relation: to its head, a label of Universal Dependencies.
     """
 
     form: str
@@ -48,6 +53,21 @@ class TargetWord:
     concepts: tuple[Concept, ...] = ()
     subject: Concept | None = None
     disagreeing: str = ""
+    head: TargetWord | None = field(default=None, repr=False, compare=False)
+    relation: str = "root"
+
+
+def _head(words: Sequence[TargetWord]) -> TargetWord:
+    """The word of a phrase that depends on no other of it."""
+    (head,) = (word for word in words if word.head is None)
+    return head
+
+
+def _hung(words: Sequence[TargetWord], relation: str, head: TargetWord) -> Sequence[TargetWord]:
+    """The words of a phrase, which now depends on a word."""
+    dependent = _head(words)
+    dependent.head, dependent.relation = head, relation
+    return words
 
 
 def target_words(sentence: Sentence) -> list[TargetWord]:
@@ -57,38 +77,46 @@ def target_words(sentence: Sentence) -> list[TargetWord]:
         sentence: what to say.
     """
     words = _clause(sentence.main)
+    root = _head(words)
     if sentence.second is not None:
         second = _clause(sentence.second)
-        comma = TargetWord(",", "O", ((0, "comma"),))
+        verb = _head(second)
+        comma = _hung([TargetWord(",", "O", ((0, "comma"),))], "punct", verb)
         if sentence.link == "coordinated":
-            words += [comma, TargetWord(COORDINATOR, "O", ((0, "link"),)), *second]
+            link = _hung([TargetWord(COORDINATOR, "O", ((0, "link"),))], "cc", verb)
+            words += [*comma, *link, *_hung(second, "conj", root)]
         else:
             mark = TargetWord(sentence.subordinator[1], "B-SBAR", ((0, "link"),))
-            words = [*second, mark, comma, *words]
-    return [*words, TargetWord(".", "O", ((0, "stop"),))]
+            words = [*_hung(second, "advcl", root), *_hung([mark], "mark", verb), *comma, *words]
+    return [*words, *_hung([TargetWord(".", "O", ((0, "stop"),))], "punct", root)]
 
 
 def _clause(clause: Clause) -> list[TargetWord]:
     """A clause: what is not in its gap, the verb at the end."""
     words: list[TargetWord] = []
+    group = _verb_group(clause)
+    verb = _head(group)
     if clause.topic is not None:
-        words += _adpositional_phrase(clause.topic)
+        words += _hung(_adpositional_phrase(clause.topic), "obl", verb)
     if clause.gap != "subject":
-        words += _noun_phrase(clause.subject, "Nom")
+        words += _hung(_noun_phrase(clause.subject, "Nom"), "nsubj", verb)
     for adjunct in clause.adjuncts:
-        words += _adpositional_phrase(adjunct)
+        words += _hung(_adpositional_phrase(adjunct), "obl", verb)
     if clause.recipient is not None:
-        words += _adpositional_phrase(AdpositionalPhrase(DATIVE_PREPOSITION, clause.recipient))
+        recipient = AdpositionalPhrase(DATIVE_PREPOSITION, clause.recipient)
+        words += _hung(_adpositional_phrase(recipient), "iobj", verb)
     if clause.object is not None and clause.gap != "object":
-        words += _noun_phrase(clause.object, "Acc")
+        words += _hung(_noun_phrase(clause.object, "Acc"), "obj", verb)
     if clause.complement is not None:
-        words += _clause(clause.complement)
+        complement = _clause(clause.complement)
         concept = clause.complement.concept("complementiser")
-        words.append(TargetWord(COMPLEMENTISER, "B-SBAR", (concept,)))
+        mark = TargetWord(COMPLEMENTISER, "B-SBAR", (concept,))
+        marked = _hung([mark], "mark", _head(complement))
+        words += [*_hung(complement, "ccomp", verb), *marked]
     if clause.adverb is not None:
-        adverb = clause.adverb.target + "im"
-        words.append(TargetWord(adverb, "B-ADVP", (clause.concept("adverb"),)))
-    return words + _verb_group(clause)
+        adverb = TargetWord(clause.adverb.target + "im", "B-ADVP", (clause.concept("adverb"),))
+        words += _hung([adverb], "advmod", verb)
+    return words + group
 
 
 def _verb_group(clause: Clause) -> list[TargetWord]:
@@ -109,29 +137,37 @@ def _verb_group(clause: Clause) -> list[TargetWord]:
     if not clause.negated:
         return [verb]
     verb.chunk = "I-VP"
-    return [TargetWord(NEGATION, "B-VP", (clause.concept("negation"),)), verb]
+    negation = TargetWord(NEGATION, "B-VP", (clause.concept("negation"),))
+    return [*_hung([negation], "advmod", verb), verb]
 
 
 def _noun_phrase(phrase: NounPhrase, case: str) -> list[TargetWord]:
     """A noun phrase in a case."""
     words: list[TargetWord] = []
     after: list[TargetWord] = []
+    chunk = _simple_noun_phrase(phrase, case)
+    noun = _head(chunk)
     for adjunct in phrase.adjuncts:
         genitive = adjunct.adposition is GENITIVE_PREPOSITION
-        (words if genitive else after).extend(_adpositional_phrase(adjunct))
+        (words if genitive else after).extend(_hung(_adpositional_phrase(adjunct), "nmod", noun))
     if phrase.relative is not None:
         relative = phrase.relative
         concept = relative.concept("relativiser")
         if relative.gap == "object":
-            words += _clause(relative)
+            words += _hung(_clause(relative), "acl:relcl", noun)
             # The verb's adnominal ending does what the relative pronoun of the source does.
             words[-1].concepts += (concept,)
         else:
-            after += [TargetWord(RELATIVISER, "B-NP", (concept,)), *_clause(relative)]
-    words += [*_simple_noun_phrase(phrase, case), *after]
+            clause = _clause(relative)
+            pronoun = TargetWord(RELATIVISER, "B-NP", (concept,))
+            after += _hung([pronoun], "nsubj", _head(clause))
+            after += _hung(clause, "acl:relcl", noun)
+    words += [*chunk, *after]
     if phrase.conjunct is not None:
-        words.append(TargetWord(COORDINATOR, "O", (phrase.concept("coordinator"),)))
-        words += _noun_phrase(phrase.conjunct, case)
+        conjunct = _noun_phrase(phrase.conjunct, case)
+        link = TargetWord(COORDINATOR, "O", (phrase.concept("coordinator"),))
+        words += _hung([link], "cc", _head(conjunct))
+        words += _hung(conjunct, "conj", noun)
     return words
 
 
@@ -142,15 +178,20 @@ def _simple_noun_phrase(phrase: NounPhrase, case: str) -> list[TargetWord]:
         form = noun_form(PRONOUNS[agreement], False, case)
         return [TargetWord(form, "B-NP", (phrase.concept("head"),))]
     words: list[TargetWord] = []
+    nouns = _noun(phrase, case)
+    noun = _head(nouns)
     if phrase.determiner in DETERMINERS:
         form = DETERMINERS[phrase.determiner][agreement]
-        words.append(TargetWord(form, "I-NP", (phrase.concept("determiner"),)))
+        determiner = TargetWord(form, "I-NP", (phrase.concept("determiner"),))
+        words += _hung([determiner], "det", noun)
     if phrase.numeral is not None:
-        words.append(TargetWord(phrase.numeral[1], "I-NP", (phrase.concept("numeral"),)))
+        numeral = TargetWord(phrase.numeral[1], "I-NP", (phrase.concept("numeral"),))
+        words += _hung([numeral], "nummod", noun)
     for place, adjective in enumerate(phrase.adjectives):
         form = adjective_form(adjective.target, agreement)
-        words.append(TargetWord(form, "I-NP", (phrase.concept(f"adjective {place}"),)))
-    words += _noun(phrase, case)
+        word = TargetWord(form, "I-NP", (phrase.concept(f"adjective {place}"),))
+        words += _hung([word], "amod", noun)
+    words += nouns
     words[0].chunk = "B-NP"
     return words
 
@@ -169,7 +210,8 @@ def _noun(phrase: NounPhrase, case: str) -> list[TargetWord]:
         concepts = (phrase.concept("compound"), *concepts)
     # Numerals go with the singular, so there the noun itself does not show what the verb does.
     plural = phrase.plural and phrase.numeral is None
-    return [*words, TargetWord(noun_form(stem, plural, case), "I-NP", concepts)]
+    noun = TargetWord(noun_form(stem, plural, case), "I-NP", concepts)
+    return [*(_hung(words, "amod", noun) if words else ()), noun]
 
 
 def _adpositional_phrase(phrase: AdpositionalPhrase) -> list[TargetWord]:
@@ -178,7 +220,8 @@ def _adpositional_phrase(phrase: AdpositionalPhrase) -> list[TargetWord]:
     case, postposition = phrase.adposition.renderings[phrase.governed.kind]
     words = _noun_phrase(phrase.governed, case)
     if postposition:
-        return [*words, TargetWord(postposition, "B-PP", (concept,))]
+        case_word = TargetWord(postposition, "B-PP", (concept,))
+        return [*words, *_hung([case_word], "case", _head(words))]
     head = phrase.governed.concept("head")
     for word in words:
         if head in word.concepts:

@@ -15,6 +15,7 @@ import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.checkpoints.loading import check_buildable
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.checkpoint import quiet_fairseq
@@ -39,10 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
         choices=list(_NAMES),
-        default=UPDATES,
         help="the checkpoints that --last counts: those that fairseq-train wrote after a number of "
         "updates (checkpoint_EPOCH_UPDATE.pt) or after epochs (checkpointEPOCH.pt) "
-        "(default: %(default)s)",
+        f"(default: {UPDATES})",
     )
     parser.add_argument("--output", type=Path, required=True, help="checkpoint to write")
 
@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: there are fewer checkpoints than `--last`, or they are not of one model.
     """
-    paths = _chosen(args.inputs, args.last, args.by)
+    refuse_idle(args, {"by": ("last",)})
+    paths = _chosen(args.inputs, args.last, args.by or UPDATES)
     check_writable(args.output, *paths)
     with quiet_fairseq():
         state = average_checkpoints(paths)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import defaults_of, flag, positive_int
 from syntax_nmt.commands.annotating import (
     add_model_options,
     add_shard_options,
@@ -39,6 +39,12 @@ EXAMPLE = (
 )
 RESUMES = "input"
 BY = ("tagger", "rules")
+# Options that do nothing without others.
+_NEEDS = {
+    "json": ("score",),
+    "output": ("input", "trees", "train"),
+    "max_steps": ("train",),
+}
 _SPACE = re.compile(r"\s")
 
 
@@ -81,9 +87,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-steps",
         type=positive_int,
-        default=MAX_STEPS,
-        help="maximal number of updates in training the tagger (default: %(default)s)",
+        help=f"maximal number of updates in training the tagger (default: {MAX_STEPS})",
     )
+    _add_annotating(parser)
+
+
+def _add_annotating(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of models and workers, which neither --train nor --trees needs."""
     add_model_options(parser, "chunks", "constituents")
     add_worker_options(parser)
     add_shard_options(parser)
@@ -99,7 +109,9 @@ def run(args: argparse.Namespace) -> None:
         UserError: an option is missing, or a file or model cannot be used.
     """
     check_outputs([args.json], [args.score])
-    refuse_idle(args, {"json": ("score",), "output": ("input", "trees", "train")})
+    refuse_idle(args, _NEEDS)
+    if args.input is None and args.score is None:
+        _refuse_annotating(args)
     if args.score is not None:
         _write_scores(args, _score(args))
         return
@@ -111,6 +123,13 @@ def run(args: argparse.Namespace) -> None:
         print(f"{args.output}: {describe(chunk_trees(args.trees, args.output))}", file=sys.stderr)
     else:
         run_annotation(args, chunk_annotator(args, args.lang, args.by))
+
+
+def _refuse_annotating(args: argparse.Namespace) -> None:
+    usual = {**vars(defaults_of(_add_annotating)), "by": BY[0]}
+    for name, value in usual.items():
+        if getattr(args, name) != value:
+            raise UserError(f"{flag(name)} does nothing without --input or --score: leave it out")
 
 
 def chunk_annotator(
@@ -164,7 +183,7 @@ def _train(args: argparse.Namespace) -> None:
         args.train,
         args.output,
         lang=args.lang,
-        max_steps=args.max_steps,
+        max_steps=args.max_steps or MAX_STEPS,
         note=lambda line: print(line, file=sys.stderr),
     )
     f1 = "not scored" if trained.f1 is None else f"chunk F1 {trained.f1:.2f}"

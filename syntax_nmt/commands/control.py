@@ -15,7 +15,7 @@ from syntax_nmt.commands.shared.findings import (
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.annotation import HEADS, PHRASES
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.kinds import (
@@ -25,7 +25,13 @@ from syntax_nmt.data.controls.kinds import (
     IndexedEntries,
     indexed_entries,
 )
-from syntax_nmt.data.controls.structures import chain, draw_lenders, shuffled
+from syntax_nmt.data.controls.structures import (
+    balanced_tree,
+    chain,
+    draw_lenders,
+    right_branching_tree,
+    shuffled,
+)
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings, Table
@@ -45,14 +51,17 @@ not come from structure. Sentences without annotation remain without annotation.
             sentence of its length takes that of the next longer sentence, cut, or of the next
             shorter one, continued (.conllu, .trees, .chunks)
   dummy     one value in every column that is a feature; heads do not change (.conllu)
+  balanced  constituents are the halves of the sentence, their halves, and so on (.trees)
+  right     every constituent is a word and all words after it (.trees)
   majority  in every such column the value that the word has most often in the training text;
             unseen words have the most frequent value (.conllu)
 """
 # Makes the new structure from a sentence's number, from 0, and its annotation.
 _Make = Callable[[int, Any], Any]
-CHAIN, SHUFFLED, BORROWED, DUMMY, MAJORITY = CONTROLS = (
-    *("chain", "shuffled", "borrowed", "dummy", "majority"),
+CHAIN, SHUFFLED, BORROWED, DUMMY, MAJORITY, BALANCED, RIGHT = CONTROLS = (
+    *("chain", "shuffled", "borrowed", "dummy", "majority", "balanced", "right"),
 )
+_OF_CONSTITUENTS = {BALANCED: balanced_tree, RIGHT: right_branching_tree}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,9 +101,10 @@ def run(args: argparse.Namespace) -> None:
     read = [file for file in (args.file, args.training) if file is not None]
     check_outputs([args.output, *findings_outputs(args)], read)
     of = _kind_of(args.file)
-    if args.kind != BORROWED and of.kind != HEADS:
+    kind = PHRASES if args.kind in _OF_CONSTITUENTS else HEADS
+    if args.kind != BORROWED and of.kind != kind:
         raise UserError(
-            f"{args.file}: --kind {args.kind} is for .{HEADS.ending} files alone: give --kind "
+            f"{args.file}: --kind {args.kind} is for .{kind.ending} files alone: give --kind "
             f"{BORROWED}"
         )
     if (args.kind == MAJORITY) != (args.training is not None):
@@ -138,12 +148,15 @@ def _maker(args: argparse.Namespace, entries: IndexedEntries, kept: _Kept) -> _M
     random = Random(args.seed)
     if args.kind == BORROWED:
         return _lent(entries, random, kept)
+    changed: Callable[[Any], Any]
     if args.kind == MAJORITY:
         trees = (tree for tree in read_conllu(args.training, one_root=False) if tree is not None)
         majority = Majority(trees)
         if not majority:
             raise UserError(f"--training {args.training}: has no parses: give the training text's")
-        changed: Callable[[Any], Any] = majority.of
+        changed = majority.of
+    elif args.kind in _OF_CONSTITUENTS:
+        changed = _OF_CONSTITUENTS[args.kind]
     elif args.kind == SHUFFLED:
 
         def changed(annotation: Any) -> Any:

@@ -29,6 +29,7 @@ Writes into DIR, for each split (train, valid, test), one sentence a line:
   SPLIT.src.conllu  gold dependencies
   SPLIT.src.trees   gold constituency trees, bracketed
   SPLIT.tgt.chunks  chunks in IOB2, one tag a word
+  SPLIT.tgt.conllu  gold dependencies of the target
   SPLIT.align       gold word alignment, source-target positions from 0
 and pairs of translations that differ in the agreement of one verb:
   contrast.src  contrast.correct.tgt  contrast.incorrect.tgt

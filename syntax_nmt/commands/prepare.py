@@ -25,7 +25,7 @@ from syntax_nmt.commands.shared.linearised import (
     linearising,
     parsed_first,
 )
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
@@ -72,6 +72,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
     add_flags(
         parser,
         constituents="also create constituency trees of the source if there is no PREF.LANG.trees",
+        target_parse="also create dependency trees of the target if there is no PREF.LANG.conllu",
     )
     parser.add_argument(
         "--chunks",
@@ -84,7 +85,8 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target-stanza-dir",
         type=Path,
-        help="folder of the models that chunk the target (default: --stanza-dir)",
+        help="folder of the models that chunk or parse the target (default: --stanza-dir); "
+        "--stanza-model names none of those that parse it",
     )
 
 
@@ -143,7 +145,7 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
 
 _NEEDS = {
     "chunk_model": ("chunks",),
-    "target_stanza_dir": ("chunks",),
+    "target_stanza_dir": ("chunks", "target_parse"),
     "words": ("linearised",),
     "labels": ("linearised",),
     "auxiliary_weight": ("linearised",),
@@ -247,8 +249,10 @@ def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
     tasks = ["dependencies"] * args.parse + ["constituents"] * args.constituents
     if args.chunks:
         tasks.append("chunks" if args.chunks == "tagger" else "constituents")
-    if args.stanza_dir and not tasks:
-        yield "--stanza-dir does nothing without --parse, --constituents or --chunks"
+    if args.stanza_dir and not (tasks or args.target_parse):
+        yield (
+            "--stanza-dir does nothing without --parse, --constituents, --chunks or --target-parse"
+        )
     for option in unused_models(args, *tasks):
         yield f"{option} does nothing: it is no model of {' or '.join(tasks) or 'what is made'}"
 
@@ -312,7 +316,15 @@ def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], S
     if args.chunks:
         options = args.target_lang, args.chunks, args.target_stanza_dir
         found[CHUNKS] = cache(partial(chunk_annotator, args, *options))
+    if args.target_parse:
+        found[TARGET_HEADS] = cache(partial(_target_parser, args))
     return found
+
+
+def _target_parser(args: argparse.Namespace) -> StanzaAnnotator:
+    """The annotator of the target's dependencies; single models are of the source."""
+    of_target = argparse.Namespace(**{**vars(args), "stanza_model": []})
+    return annotator(of_target, "dependencies", args.target_lang, args.target_stanza_dir)
 
 
 def _parser(args: argparse.Namespace, lang: str) -> StanzaAnnotator:

@@ -155,7 +155,7 @@ def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
     wanted = "which the systems translate most differently, by chrF"
     if data.comparison is None:
         wanted = "whose chrF is in the middle"
-    return f"Of each of {len(data.samples)} groups of equal size by length the sentence {wanted}."
+    return f"From each of {len(data.samples)} groups of equal size by length the sentence {wanted}."
 
 
 def _check_output(args: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -61,14 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--confidence-n",
         "-cin",
         type=positive_int,
-        default=RESAMPLES,
         metavar="N",
         help=f"number of resamples (default: {RESAMPLES})",
     )
     add(
         "--seed",
         type=natural_int,
-        default=SEED,
         metavar="N",
         help=f"random seed of the resamples (default: {SEED})",
     )
@@ -80,6 +79,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: files that are damaged or do not go together.
     """
+    refuse_idle(args, {"confidence_n": ("confidence",), "seed": ("confidence",)})
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)
@@ -87,8 +87,15 @@ def run(args: argparse.Namespace) -> None:
         test_set,
         metric_set(args, test_set),
         bins=length_bins(args, test_set),
-        confidence=Confidence(args.confidence_n, args.seed) if args.confidence else None,
+        confidence=_confidence(args),
         words=words,
         digits=args.width,
     )
     write_findings(findings, args, stdout_is_free=True)
+
+
+def _confidence(args: argparse.Namespace) -> Confidence | None:
+    if not args.confidence:
+        return None
+    seed = SEED if args.seed is None else args.seed
+    return Confidence(args.confidence_n or RESAMPLES, seed)

@@ -44,12 +44,13 @@ EXAMPLE = (
 
 DESCRIPTION = """\
 Dependency trees from the parent head of a model with supervised attention heads: the best tree with
-one root under the attention weights between words (a word is its first subword). The trees go to
-stdout or --output as CoNLL-U; UAS against --conllu goes to stderr and --json. With --kind
-constituents: binary trees, one bracketed tree per line, from the syntactic distances of a model
-with latent phrases, averaged over heads. A sentence is split at its largest gap (the leftmost of
-equals), and so are its parts; only gaps before a word's first subword count. Unlabelled bracket F1
-against --trees is given for the corpus and as a mean over sentences (with a bracket), with and
+one root under the attention weights between words (a word is its first subword). With --side target
+those of translations, by forced decoding; a decoder finds only heads that do not come later. The
+trees go to stdout or --output as CoNLL-U; UAS against --conllu goes to stderr and --json. With
+--kind constituents: binary trees, one bracketed tree per line, from the syntactic distances of a
+model with latent phrases, averaged over heads. A sentence is split at its largest gap (the leftmost
+of equals), and so are its parts; only gaps before a word's first subword count. Unlabelled bracket
+F1 against --trees is given for the corpus and as a mean over sentences (with a bracket), with and
 without the whole-sentence bracket. The table also has right-branching, left-branching and balanced
 trees (an odd word goes to the right half) over the words that are not deleted. With --hypothesis
 the trees come from a file, and no model is needed; --linearised reads them from what a model wrote
@@ -64,7 +65,7 @@ DEPENDENCIES, CONSTITUENTS = "dependencies", "constituents"
 # Options of only one kind of trees.
 _OPTIONS = {
     DEPENDENCIES: ("conllu", "no_punctuation", "words", "known_words"),
-    CONSTITUENTS: ("trees", "collins", "side", "layer", "translations"),
+    CONSTITUENTS: ("trees", "collins", "layer"),
 }
 # Options that do nothing without others.
 _NEEDS = {
@@ -120,7 +121,8 @@ def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[Tree
     else:  # imports fairseq, which files do not need
         from syntax_nmt.inference.extraction.dependencies import corpus_of_model
 
-        corpus = corpus_of_model(model_files(args), _text(args), batch_limits(args), *gold)
+        texts = model_files(args), _text(args), batch_limits(args)
+        corpus = corpus_of_model(*texts, *gold, side=args.side or SOURCE)
     return corpus, ParseReport(corpus, drawn, punctuation=not args.no_punctuation)
 
 
@@ -180,6 +182,12 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "the split has unknown subwords",
     )
     add_subwords_argument(group)
+    add(
+        "--side",
+        choices=(SOURCE, TARGET),
+        help="trees of the source (default), or of translations by forced decoding",
+    )
+    add_files(group, translations="the segmented translations of --input, for --side target")
     add_files(
         group,
         hypothesis="score or draw these trees in place of a model's: CoNLL-U, or bracketed trees, "
@@ -208,12 +216,6 @@ def _add_dependencies(parser: argparse.ArgumentParser) -> None:
 def _add_constituents(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(f"--kind {CONSTITUENTS}")
     add = group.add_argument
-    add(
-        "--side",
-        choices=(SOURCE, TARGET),
-        help="trees of the source (default), or of translations by forced decoding",
-    )
-    add_files(group, translations="the segmented translations of --input, for --side target")
     add(
         "--layer",
         metavar="N",

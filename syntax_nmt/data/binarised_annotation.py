@@ -101,7 +101,8 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
         if set(there) & files.keys():
             raise UserError(
                 f"{manifest} has no {name}, but that of the other language (it has {listed}): are "
-                f"--source-lang and --target-lang exchanged?"
+                f"--source-lang and --target-lang exchanged? Otherwise put the .{kind.ending} file "
+                f"beside the tokenised text and {REMEDY}"
             )
         raise UserError(
             f"{manifest} has no {name} (it has {listed}): put the .{kind.ending} file beside "

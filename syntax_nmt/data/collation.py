@@ -115,6 +115,40 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
     return torch.from_numpy(batch)
 
 
+def collate_merges(
+    merges: RaggedArray, ids: np.ndarray, lengths: np.ndarray, width: int, left_pad: bool
+) -> Tensor:
+    """The merges of binary trees: B×P×3 int32, left child, right child, height; −1 = no merge.
+
+    Children are columns of the batch, or `width` + k for merge k. The height is the greatest number
+    of merges down to a subword. P is 1 at least.
+
+    Args:
+        merges: of :class:`~syntax_nmt.data.annotation.trees.Trees`.
+        ids: the sentences of the batch in order, (B,).
+        lengths: their lengths with EOS, (B,).
+        width: S.
+        left_pad: whether the tokens are at the right edge.
+    """
+    bounds = merges.bounds.take(ids, axis=0)
+    counts = bounds[:, 1].clip(min=0) // 2
+    step = _numbers(max(1, int(counts.max())))
+    places = bounds[:, :1, None] + 2 * step[:, None] + _numbers(2)
+    children = merges.take(places)  # B×P×2
+    words = (lengths - 1)[:, None, None]
+    shift = width - 1 - words if left_pad else 0
+    children = np.where(children < words, children + shift, children - words + width)
+    none = step >= counts[:, None]
+    children[none] = NONE
+    heights = np.zeros((len(ids), width + len(step)), dtype=np.int32)
+    row = _numbers(len(ids))
+    for merge, (left, right) in enumerate(children.transpose(1, 2, 0)):
+        heights[:, width + merge] = np.maximum(heights[row, left], heights[row, right]) + 1
+    heights = heights[:, width:]
+    heights[none] = NONE
+    return torch.from_numpy(np.dstack([children, heights]).astype(np.int32))
+
+
 def _at_right_edge(
     array: RaggedArray, ids: np.ndarray, width: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,14 +14,15 @@ from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
-from syntax_nmt.data.annotation import COLUMNS, TEXT_KINDS
+from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
 from syntax_nmt.data.data_bin_names import format_of
+from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.offline import check_device
 
 # Structures depend only on the text: no annotation file is read, no token is omitted.
 _TEXT_ALONE = {
-    **{kind.option: False for kind in TEXT_KINDS},
+    **{kind.option: False for kind in LOADED_KINDS},
     COLUMNS[0].option: None,
     "parser_config": None,
     "truncate_source": False,
@@ -55,7 +56,7 @@ def load_model(
     """Loads a model in evaluation mode, float32, with the dictionaries of a data folder.
 
     Args:
-        data: the data-bin folder.
+        data: the data-bin folder, or the folder of `prepare` that has it.
         device: where the model is to run.
 
     Returns:
@@ -68,6 +69,7 @@ def load_model(
     if not Path(path).is_file():
         raise UserError(f"{path}: no such checkpoint: give --path the file fairseq-train wrote")
     check_loaded(path)
+    data = prepared_folder(Path(data))[1]
     overrides = {"data": str(data), "dataset_impl": format_of(data), **_TEXT_ALONE}
     try:
         models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)

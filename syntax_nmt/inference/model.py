@@ -340,6 +340,9 @@ def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
     single = [isinstance(text, str) for text in texts]
     if any(single) and not all(single):
         raise UserError("a sentence and a list: give two sentences, or two lists")
+    for text in texts:
+        if not isinstance(text, Sequence):
+            raise UserError(f"{text!r} is no text: give a sentence, or a list of sentences")
     lists = [[text] if isinstance(text, str) else text for text in texts]
     for sentences in lists:
         _check_text(sentences)
@@ -350,6 +353,8 @@ def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
 
 def _check_text(sentences: Sequence[str]) -> None:
     for number, sentence in enumerate(sentences, start=1):
+        if not isinstance(sentence, str):
+            raise UserError(f"sentence {number}: {sentence!r} is no text")
         try:
             sentence.encode()
         except UnicodeEncodeError as error:

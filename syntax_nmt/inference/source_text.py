@@ -1,7 +1,7 @@
 """The sentences of a text: their tokens and words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -9,7 +9,7 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.data.annotation.kind import SOURCE
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET
 from syntax_nmt.data.subwords import NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -202,6 +202,22 @@ def read_side(task: FairseqTask, wanted: CorpusText, side: str) -> SourceText:
     pieces = [line.split() for line in lines]
     note_unfit(task, text.name, lines, pieces, ADVICE_ON_PIECES, target=not of_source)
     return text
+
+
+def read_sides(task: FairseqTask, wanted: CorpusText) -> tuple[SourceText, SourceText]:
+    """The sentences, of which only pieces are read, and their translations.
+
+    Raises:
+        UserError: as of :func:`read_side`, or they have different numbers of lines.
+    """
+    source = read_side(task, replace(wanted, segmented=None, scheme=NO_SUBWORDS), SOURCE)
+    target = read_side(task, wanted, TARGET)
+    if len(source) != len(target):
+        raise UserError(
+            f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
+            f"--translations a file that is parallel to --input"
+        )
+    return source, target
 
 
 def _check_same_tokens(

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.data_bin import no_data_bin
 
 _USUAL_SPLITS = ("train", "valid", "test")
-_ANNOTATION = re.compile(rf"\.({'|'.join(kind.name for kind in KINDS)})$")
+_ANNOTATION = re.compile(rf"\.({'|'.join(kind.name for kind in BINARISED_KINDS)})$")
 
 
 @dataclass(frozen=True)

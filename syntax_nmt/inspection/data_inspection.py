@@ -13,7 +13,7 @@ import numpy as np
 from fairseq.data import Dictionary
 from tqdm import tqdm
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation
 from syntax_nmt.data.data_bin import load_dictionary
@@ -175,7 +175,7 @@ class _Inspector:
     def _open_annotations(self, text: InspectedText, tokens: TokenFile) -> Annotations:
         """Opens what syntax.json names and checks its lengths; checksums are compared already."""
         annotations = {}
-        for kind in KINDS:
+        for kind in BINARISED_KINDS:
             name = f"{text.name}.{kind.name}"
             if name not in self.result.manifest:
                 continue

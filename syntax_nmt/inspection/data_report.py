@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME, REMEDY
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text, table
@@ -19,8 +19,8 @@ def text_report(found: Inspection) -> str:
         found: an inspected folder.
     """
     parts = [_header(found), _text_table(found.texts)]
-    parts += [_annotation_table(found.texts, kind) for kind in KINDS]
-    parts += [_label_table(found.texts, kind) for kind in KINDS]
+    parts += [_annotation_table(found.texts, kind) for kind in BINARISED_KINDS]
+    parts += [_label_table(found.texts, kind) for kind in BINARISED_KINDS]
     parts.append(_footer(found))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -142,7 +142,7 @@ def _checked_files(found: Inspection) -> set[str]:
 
 def _text_figures(found: Inspection, text: InspectedText) -> dict[str, Any]:
     annotations: dict[str, Any] = {}
-    for kind in KINDS:
+    for kind in BINARISED_KINDS:
         name = f"{text.name}.{kind.name}"
         if name in found.manifest:
             figures = text.figures[kind].figures() if kind in text.figures else {}

@@ -13,10 +13,14 @@ from syntax_nmt.methods import (
     graph_convolution,
     latent_phrases,
     linguistic_features,
+    lisa,
     parent_scaled,
     phrases,
     position_bias,
     relation_network,
+    tree_distance,
+    tree_encoder,
+    tree_orders,
 )
 from syntax_nmt.methods.method import Method, Part
 
@@ -25,12 +29,16 @@ METHODS: tuple[Method, ...] = (
     linguistic_features.METHOD,
     position_bias.METHOD,
     parent_scaled.METHOD,
+    tree_distance.METHOD,
     bi_scale.METHOD,
     latent_phrases.METHOD,
     phrases.METHOD,
     dependency_heads.METHOD,
+    lisa.METHOD,
     relation_network.METHOD,
+    tree_orders.METHOD,
     graph_convolution.METHOD,
+    tree_encoder.METHOD,
 )
 
 

@@ -25,7 +25,7 @@ class AuxiliaryObjective(ABC):
         options: the options that switch it on, for messages.
     """
 
-    reads_annotation: ClassVar[tuple[AnnotationKind, ...]] = ()
+    reads_annotation: tuple[AnnotationKind, ...] = ()
     options: ClassVar[str] = ""
 
     @classmethod

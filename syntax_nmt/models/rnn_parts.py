@@ -7,7 +7,6 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import nn
 
-from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, ConditionalGRU
 from syntax_nmt.backbone.feature import the_only
 from syntax_nmt.backbone.initialization import INITIALIZATIONS
 from syntax_nmt.backbone.readout import READOUTS
@@ -174,6 +173,7 @@ def build_decoder(
         sizes.attention,
         str(options.readout),
         sizes.readout,
+        options.conditional_gru,
         {
             "readout_dim": sizes.readout,
             "layers": options.decoder_layers,
@@ -186,7 +186,6 @@ def build_decoder(
     decoder = the_only(((feature, feature.decoder(half)) for feature in features), "the decoder")
     if decoder is not None:
         return decoder
-    kind = ConditionalGRU if options.conditional_gru else AttentiveGRU
     readout = half.readout(memory_dim)
-    recurrence = kind(*half.dims)
+    recurrence = half.recurrence()
     return RNNDecoder(dictionary, embed_tokens, recurrence, readout, memory_dim, **half.arguments)

@@ -8,6 +8,7 @@ from typing import Any
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.built_attention import built_attention
 from syntax_nmt.backbone.feature import (
     TransformerDecoderFeature,
     TransformerHalf,
@@ -15,7 +16,7 @@ from syntax_nmt.backbone.feature import (
     the_only,
 )
 from syntax_nmt.backbone.featured_half import FeaturedHalf
-from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.layer_hooks import DecoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.structures import (
     CROSS_ATTENTION,
@@ -110,11 +111,7 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
             no_encoder_attn: omit the cross-attention.
         """
         number = next(self._layer_numbers)
-        attention = the_only(
-            ((feature, feature.attention(number)) for feature in self.features),
-            f"the self-attention of decoder layer {number}",
-        )
-        attention = attention or FusedMultiheadAttention
+        attention = built_attention(self.features, number, "decoder")
         layer = the_only(
             (
                 (feature, feature.layer(cfg, no_encoder_attn, attention))
@@ -125,17 +122,35 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
         return wrap_layer(layer or FusedDecoderLayer(cfg, no_encoder_attn, attention), cfg)
 
     def forward(
-        self, *args: Any, structures: StructureLayers | None = None, **kwargs: Any
+        self,
+        prev_output_tokens: Tensor,
+        *args: Any,
+        structures: StructureLayers | None = None,
+        return_all_hiddens: bool = False,
+        **kwargs: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Decodes a batch.
 
         Args:
+            prev_output_tokens: B×T.
             *args: as of fairseq's own decoder.
+            return_all_hiddens: also return what features add.
             **kwargs: as of fairseq's own decoder.
 
         Returns:
             logits, B×T×V, and a dictionary, which has the requested structures under their names.
         """
+        logits, extra = self._decoded(prev_output_tokens, *args, structures=structures, **kwargs)
+        if return_all_hiddens:
+            padding = prev_output_tokens.eq(self.padding_idx)
+            for feature in self.features:
+                extra.update(feature.extra(extra["inner_states"], padding, self.layers))
+        return logits, extra
+
+    def _decoded(
+        self, *args: Any, structures: StructureLayers | None, **kwargs: Any
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """fairseq's own forward pass, with the requested structures."""
         if structures is None:
             return super().forward(*args, **kwargs)
         wanted = [structures.decoder_arguments(index) for index in range(self.num_layers)]

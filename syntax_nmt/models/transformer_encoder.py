@@ -8,6 +8,7 @@ from typing import Any
 from fairseq.models.transformer import TransformerEncoderBase
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.built_attention import built_attention
 from syntax_nmt.backbone.feature import (
     Source,
     TransformerEncoderFeature,
@@ -17,7 +18,6 @@ from syntax_nmt.backbone.feature import (
     the_only,
 )
 from syntax_nmt.backbone.featured_half import FeaturedHalf
-from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.layer_hooks import (
     EncoderLayerOutput,
     changing_input,
@@ -74,11 +74,7 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             cfg: fairseq's options of the Transformer.
         """
         number = next(self._layer_numbers)
-        attention = the_only(
-            ((feature, feature.attention(number)) for feature in self.features),
-            f"the self-attention of encoder layer {number}",
-        )
-        attention = attention or FusedMultiheadAttention
+        attention = built_attention(self.features, number, "encoder")
         layer = the_only(
             ((feature, feature.layer(cfg, attention)) for feature in self.features),
             "the layers of the encoder",

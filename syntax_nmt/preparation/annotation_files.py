@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from syntax_nmt.data.annotation import TEXT_KINDS
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
+from syntax_nmt.data.annotation import PREPARED_KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
 from syntax_nmt.data.annotation_transfer import OtherTextError
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, in_step, refuse_shift
@@ -26,22 +26,24 @@ def find_annotation(
             f"{split.prefix}.{source if kind.side == SOURCE else target}.{kind.ending}"
         )
         for split in splits
-        for kind in TEXT_KINDS
+        for kind in PREPARED_KINDS
     }
     return {of: path for of, path in files.items() if path is not None}
 
 
 def unused_annotation(splits: Iterable[Split], source: str, target: str) -> Iterator[str]:
     """Warnings of annotation next to raw text whose name is wrong."""
+    used = {(kind.ending, kind.side) for kind in PREPARED_KINDS}
     for split in splits:
         for kind in TEXT_KINDS:
             lang, other = (source, target) if kind.side == SOURCE else (target, source)
+            other_side = TARGET if kind.side == SOURCE else SOURCE
             nameless = find_text(f"{split.prefix}.{kind.ending}")
             if nameless is not None:
                 named = f"{split.prefix}.{lang}.{kind.ending}"
                 yield f"{nameless} is not used: its name lacks the language: call it {named}"
             file = find_text(f"{split.prefix}.{other}.{kind.ending}")
-            if file is not None:
+            if file is not None and (kind.ending, other_side) not in used:
                 yield f"{file} is not used: it would be {kind.description}, which is {lang}"
 
 

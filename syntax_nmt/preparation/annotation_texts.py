@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TEXT_KINDS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
@@ -17,7 +17,12 @@ from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 
-_ASKED_FOR = {HEADS: "--parse", PHRASES: "--constituents", CHUNKS: "--chunks"}
+_ASKED_FOR = {
+    HEADS: "--parse",
+    PHRASES: "--constituents",
+    CHUNKS: "--chunks",
+    TARGET_HEADS: "--target-parse",
+}
 # Keys of a report: the source of annotation; whether it is the user's file next to the words.
 _FROM, _IN_PLACE = "from", "in place"
 
@@ -44,7 +49,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in TEXT_KINDS:
+        for kind in plan.kinds:
             path = plan.annotation_text(split.name, kind)
             if self._taken_along(split, kind):
                 found.append(path)
@@ -60,7 +65,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in TEXT_KINDS:
+        for kind in plan.kinds:
             path = plan.annotation_text(split.name, kind)
             if path in given:
                 found.append(path)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from fairseq.data import indexed_dataset
 
-from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
 from syntax_nmt.data.binarised_annotation import read_labels
@@ -93,7 +93,7 @@ def binarize(
     texts = [
         find_text_files(
             destdir, split, prefix, lang, (source_lang, target_lang), words,
-            TEXT_KINDS if lang == target_lang else (*TEXT_KINDS, *columns), only,
+            (*TEXT_KINDS, *DERIVED_KINDS, *(() if lang == target_lang else columns)), only,
         )
         for split, prefix in splits
         for lang in (source_lang, target_lang)

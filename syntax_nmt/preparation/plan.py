@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 
-from syntax_nmt.data.annotation import TEXT_KINDS
+from syntax_nmt.data.annotation import PREPARED_KINDS
 from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
@@ -70,6 +70,11 @@ class Plan:
         return [lang for lang in self.languages if lang not in self.vocabularies]
 
     @property
+    def kinds(self) -> Sequence[AnnotationKind]:
+        """The annotation of words that is wanted: all, or trees that become text."""
+        return PREPARED_KINDS if self.linearised is None else (self.linearised.kind,)
+
+    @property
     def languages(self) -> tuple[str, str]:
         """Source and target."""
         return self.source, self.target
@@ -118,7 +123,7 @@ class Plan:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]
                 found.append(self.text(split.name, lang))
-            found += [self.annotation_text(split.name, kind) for kind in TEXT_KINDS]
+            found += [self.annotation_text(split.name, kind) for kind in self.kinds]
         return found
 
     def language(self, kind: AnnotationKind) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
@@ -313,6 +313,13 @@ class Preparation:
         ]
         made_from = {path.name: self.steps.checksum(path) for path in annotation}
         made_from["text"] = ",".join(map(self.steps.checksum, texts))
+        derived = [
+            kind.name
+            for kind in DERIVED_KINDS
+            if any(path.name.endswith(f".{kind.ending}") for path in annotation)
+        ]
+        if derived:
+            made_from["derived"] = ",".join(derived)
         if plan.features is not None:
             made_from["features"] = f"{plan.features} {plan.feature_threshold}"
         self.steps.run("binarize", made_from, make, lambda: _side_information(plan.data_bin))

@@ -10,7 +10,7 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
 from syntax_nmt.arguments import option
-from syntax_nmt.data.annotation import COLUMNS, TEXT_KINDS
+from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
 
 
 @dataclass
@@ -41,10 +41,10 @@ class ProgramOptions(TranslationConfig):
     update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
 
-# An option a kind with text files of its own: load_dependencies, load_phrases, load_chunks.
+# An option a kind: load_dependencies, load_phrases, load_chunks, load_trees.
 _LoadingOptions: Any = make_dataclass(
     "LoadingOptions",
-    [(kind.option, bool, option(False, kind.help)) for kind in TEXT_KINDS],
+    [(kind.option, bool, option(False, kind.help)) for kind in LOADED_KINDS],
     bases=(ProgramOptions,),
 )
 
@@ -56,8 +56,9 @@ class SyntaxTranslationConfig(_LoadingOptions):
     load_features: Optional[str] = option(None, COLUMNS[0].help)
     parser_config: Optional[str] = option(
         None,
-        "parse the source during translation, for models that read dependencies, features or "
-        "phrases, in place of --load-dependencies, --load-features or --load-phrases: the file "
+        "parse the source during translation, for models that read dependencies, features, "
+        "phrases or trees, in place of --load-dependencies, --load-features, --load-phrases or "
+        "--load-trees: the file "
         "parser.json that `syntax-nmt prepare` wrote, or another JSON file of lang, subwords, "
         "stanza_dir or model files, device, max_words, batch_size",
     )

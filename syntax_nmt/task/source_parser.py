@@ -13,6 +13,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError
@@ -93,8 +94,8 @@ class SourceParser:
         src_tokens: Tensor,
         typed: PiecesOfBatch | None = None,
         labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({}),
-    ) -> dict[str, Tensor]:
-        """The collated tensors of a batch by the keys of their kinds, on the tokens' device.
+    ) -> dict[str, Any]:
+        """What the kinds add to a batch, under their keys, tensors on the tokens' device.
 
         A sentence is parsed once for all kinds that take the same analysis.
 
@@ -129,10 +130,11 @@ class SourceParser:
         left_pad = bool(src_tokens[:, 0].eq(pad).any())
         text = BatchedText(np.arange(len(tokens)), sizes, src_tokens.size(1), left_pad)
         rows = self._rows(kinds, sentences)
-        batch = {}
+        batch: dict[str, Any] = {}
         for kind in kinds:
             of_kind = RaggedArray.from_rows([rows[kind, pieces] for pieces in sentences])
-            batch[kind.key] = kind.collate(of_kind, text, 0).to(src_tokens.device)
+            batch.update(BinarisedAnnotation(kind, of_kind).batched(text))
+            batch[kind.key] = batch[kind.key].to(src_tokens.device)
         return batch
 
     def _number(self, kind: AnnotationKind, labels: tuple[str, ...]) -> None:
@@ -150,7 +152,7 @@ class SourceParser:
             self._warn(
                 "unknown pieces hide where words end: their sentences may be parsed as other words "
                 "than they have (fairseq-interactive knows the words, side files have the parses: "
-                "--load-dependencies, --load-features, --load-phrases)"
+                "--load-dependencies, --load-features, --load-phrases, --load-trees)"
             )
         return tuple(None if token == unknown else self._dictionary[token] for token in tokens)
 

@@ -26,6 +26,23 @@ def test_order_of_words():
         assert torch.equal(back, places.masked_fill(PADDING.unsqueeze(2), 0))
 
 
+def test_another_order_of_reading():
+    """Columns of words, then of pads; what a network gives for a word goes to its place."""
+    places, rows = torch.arange(20.0).view(4, 5, 1), PackedRows(PADDING)
+    rows.unpack(rows.pack(places))  # its own order is known by now
+    columns = torch.tensor([[3, 4, 2, 0, 1], [4, 2, 0, 1, 3], [0, 1, 2, 3, 4], [2, 1, 0, 3, 4]])
+    other = rows.in_order(columns)
+    for backward, expected in (
+        (False, [9, 3, 17, 10, 7, 4, 16, 5, 2, 6, 8]),
+        (True, [8, 2, 16, 10, 6, 4, 17, 5, 3, 7, 9]),
+    ):
+        packed = other.pack(places, backward)
+        assert packed.data.flatten().tolist() == expected
+        back = other.unpack(packed, backward)
+        assert torch.equal(back, places.masked_fill(PADDING.unsqueeze(2), 0))
+    assert rows.pack(places).data[:4].flatten().tolist() == [5, 2, 16, 10]
+
+
 def test_directions_are_those_of_the_bidirectional_network():
     """Each direction alone, with the weights of torch's own bidirectional network."""
     both = SentenceGRU(3, 4, "both")

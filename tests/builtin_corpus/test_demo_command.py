@@ -57,7 +57,7 @@ def test_what_a_killed_run_left_is_cleared_away(tmp_path):
 
 def test_only_the_corpus_is_left_in_the_folder(corpus):
     names = set(contents(corpus))
-    suffixes = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "align")
+    suffixes = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "tgt.conllu", "align")
     expected = {f"{split}.{end}" for split in ("train", "valid", "test") for end in suffixes}
     expected |= {f"contrast.{end}" for end in ("src", "correct.tgt", "incorrect.tgt", "distance")}
     assert names == expected | {"demo.json"}

@@ -3,6 +3,7 @@
 import pytest
 from demo_files import SIZES, read_conllu, read_lines
 from nltk import Tree
+from trees_of import is_tree
 
 from syntax_nmt.builtin_corpus import corpus as corpus_module
 from syntax_nmt.data import conllu
@@ -15,7 +16,8 @@ SPLITS = ("train", "valid", "test")
 def test_every_file_has_an_entry_for_each_sentence(corpus, split):
     for suffix in ("src", "tgt", "src.trees", "tgt.chunks", "align"):
         assert len(read_lines(corpus / f"{split}.{suffix}")) == SIZES[split], suffix
-    assert len(read_conllu(corpus / f"{split}.src.conllu")) == SIZES[split]
+    for side in ("src", "tgt"):
+        assert len(read_conllu(corpus / f"{split}.{side}.conllu")) == SIZES[split]
 
 
 def test_the_lines_of_text_are_single_spaced_words(corpus):
@@ -37,6 +39,28 @@ def test_trees_of_both_kinds_are_of_the_words(corpus):
             assert brackets.leaves() == list(tree.words) == source.split()
             assert brackets.pos() == [(token.form, token.xpos) for token in tokens]
             assert [token.relation for token in tokens if token.head == 0] == ["root"]
+
+
+def test_trees_of_the_target_are_of_its_words_and_chunks(corpus):
+    """A chunk of nouns or verbs has one word whose head is outside."""
+    for split in SPLITS:
+        parses = conllu.read_conllu(corpus / f"{split}.tgt.conllu")
+        chunks = read_chunks(corpus / f"{split}.tgt.chunks")
+        for text, tree, chunked in zip(
+            read_lines(corpus / f"{split}.tgt"), parses, chunks, strict=True
+        ):
+            assert list(tree.words) == text.split()
+            assert is_tree(tree.heads)
+            assert [tree.words[place] for place in roots(tree)] != ["."]
+            for chunk in chunked:
+                words = range(chunk.start, chunk.end)
+                if chunk.tag in ("NP", "VP"):
+                    outside = [w for w in words if tree.heads[w] not in words or tree.heads[w] == w]
+                    assert len(outside) == 1, (text, chunk)
+
+
+def roots(tree):
+    return [place for place, head in enumerate(tree.heads) if head == place]
 
 
 def test_every_constituent_is_a_subtree_of_the_dependencies(corpus):

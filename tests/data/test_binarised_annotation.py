@@ -92,7 +92,10 @@ def test_a_kind_that_was_not_binarised(tmp_path):
     open_kind(tmp_path, "phrases")
     files["train.de-en.en.heads"] = files[f"{NAME}.phrases"]
     write_manifest(tmp_path, files)
-    with pytest.raises(UserError, match=r"that of the other language .* exchanged\?$"):
+    with pytest.raises(
+        UserError,
+        match=r"that of the other language .* exchanged\? Otherwise put the \.conllu file",
+    ):
         open_kind(tmp_path)
 
 

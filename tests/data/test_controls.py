@@ -12,11 +12,13 @@ from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tre
 from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.structures import (
     Arcs,
+    balanced_tree,
     chain,
     draw_lenders,
     resized_arcs,
     resized_chunks,
     resized_tree,
+    right_branching_tree,
     shuffled,
     with_arcs,
 )
@@ -177,6 +179,18 @@ def test_constituents_over_other_words(text, words, expected):
     again = parse_tree(expected, "a", 1)
     assert again.words == tree.words
     assert [node[1:] for node in again.nodes] == [node[1:] for node in tree.nodes]
+
+
+def test_constituents_that_halve_and_that_branch_to_the_right():
+    tree = parse_tree("(S (NP (DT the) (JJ old) (NN dog)) (VP (V saw) (NP (PRP it))))", "a", 1)
+    balanced = "(X (X (X (DT the) (JJ old)) (NN dog)) (X (V saw) (PRP it)))"
+    right = "(X (DT the) (X (JJ old) (X (NN dog) (X (V saw) (PRP it)))))"
+    for made, expected in ((balanced_tree(tree), balanced), (right_branching_tree(tree), right)):
+        assert format_tree(made) == expected
+        assert parse_tree(expected, "a", 0).nodes == made.nodes
+    single = parse_tree("(NP (NN dog))", "a", 1)
+    for make in (balanced_tree, right_branching_tree):
+        assert format_tree(make(single)) == "(NN dog)"
 
 
 def test_chunks_over_another_length():

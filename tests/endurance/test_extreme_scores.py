@@ -20,14 +20,12 @@ from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
-from syntax_nmt.methods.dependency_heads.loss import (
-    DependencyObjective,
-    supervised_head_log_probabilities,
-)
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention, SyntacticDistance
 from syntax_nmt.methods.latent_phrases.feature import local_attention_bias
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
+from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.methods.phrases.combination import AttentiveCombination
 from syntax_nmt.methods.phrases.mapped_attention import MappedAttention
 from syntax_nmt.methods.phrases.representation import PhraseRepresentation
@@ -201,7 +199,7 @@ def test_dependency_losses(scores, lengths, dtype, tree):
     heads[:, -1] = -1  # EOS
     attention = transparent(FusedMultiheadAttention(16, 4, self_attention=True), dtype)
     x = scores(max(lengths), len(lengths), 16)
-    extra = {"supervised_heads": supervised_head_log_probabilities(attention, x, padding)}
+    extra = {"supervised_heads": first_heads(attention, x, 2, padding.unsqueeze(1))}
     assert extra["supervised_heads"].dtype == torch.float32
     sample = sample_of(lengths, heads=heads.int())
     loss, logs = DependencyObjective(0.4, 0.4)(extra, sample)

@@ -52,6 +52,8 @@ SMALL = {
     "relation": [*RNN, "+model.relation_hidden_dim=16", "+model.relation_kernels='1:8,3:8'"],
     "bi_scale": RNN,
     "graph_convolution": RNN,
+    "tree_orders": RNN,
+    "tree_encoder": RNN,
     "combined": [
         *(f"++model.encoder_{size}" for size in ("embed_dim=16", "ffn_embed_dim=32", "layers=2")),
         *(f"++model.{name}=16" for name in ("decoder_embed_dim", "decoder_hidden_size")),

@@ -215,8 +215,7 @@ def test_models_without_distances(refused, parser, latent):
 def test_options_that_do_not_go_together(refused, gold):
     for options in (["--conllu", "a"], ["--no-punctuation"]):
         assert f"{options[0]} is about dependencies" in refused(*options)
-    others = (["--collins"], ["--side", "source"], ["--layer", 0], ["--translations", "a"])
-    for options in (["--trees", gold], *others):
+    for options in (["--trees", gold], ["--collins"], ["--layer", 0]):
         message = refused(*options, kind="dependencies")
         assert f"{options[0]} is about constituents: add --kind constituents" in message
     assert "--layer and --hypothesis" in refused("--hypothesis", gold, "--layer", 0, model=False)

@@ -84,7 +84,7 @@ def test_figures_are_those_of_a_plain_count(corpus, figures):
     content, texts = figures(databin, "--words", databin.parent / "tok")
     assert list(texts) == [(split, lang) for split in CORPUS for lang in ("de", "en")]
     assert content["sound"] is True
-    assert content["files_checked"] == 2 * (4 + 6) + 1 + 2  # the tag list and two dictionaries
+    assert content["files_checked"] == 2 * (4 + 8) + 1 + 2  # the tag list and two dictionaries
     for (split, _), text in texts.items():
         expected = plain_text_counts(split, scheme)
         assert {key: text[key] for key in expected} == expected
@@ -160,7 +160,7 @@ def test_the_report(sound, inspect, tmp_path):
     assert lines[9].split()[5] == "~9"
     assert lines[11] == "~ sentences with unknown subwords, which do not tell where words end: 2"
     assert "trees left out, as unknown subwords hide where words end: 1" in lines
-    assert "23 files checked: each is as syntax.json says" in lines
+    assert "27 files checked: each is as syntax.json says" in lines
     assert json.loads((tmp_path / "figures.json").read_text())["sound"]
 
 
@@ -174,6 +174,7 @@ def test_samples_are_drawn(sound, inspect):
         "    2  ╭─┶ cat",
         "    3 ─┶ sleeps",
         "  phrases   [the cat] [sleeps]",
+        "  trees     [[▁the [▁ca t]] [▁sle eps]]",
         "  en        the cat sleeps",
         "  chunks    [NP the cat] [VP sleeps]",
         "",
@@ -309,7 +310,7 @@ def test_what_is_sound_is_still_reported(folder, fault, name):
     assert "syntax-nmt binarize" in err
     assert "not sound" in out
     assert "phrases, in subwords" in out
-    assert "23 files checked, problems: 1" in out
+    assert "27 files checked, problems: 1" in out
 
 
 def test_another_text_with_the_right_checksums(folder, fault):
@@ -330,8 +331,9 @@ def test_a_changed_source_of_a_annotation_file(sound, inspect, tmp_path):
     (words / "valid.de.trees").write_text("()\n()\n()\n")
     (words / "train.en.chunks").unlink()
     status, out, err = inspect(sound, "--words", words)
-    assert (status, len(err)) == (1, 2)
-    assert any(f"{words / 'valid.de.trees'}: damaged, or changed since" in line for line in err)
+    assert (status, len(err)) == (1, 3)
+    changed = [line for line in err if f"{words / 'valid.de.trees'}: damaged, or changed" in line]
+    assert len(changed) == 2  # phrases and trees were made from it
     assert any(f"{words / 'train.en.chunks'}: cannot be read" in line for line in err)
     assert "not sound" not in out  # what was binarised is what it was
 

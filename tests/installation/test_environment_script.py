@@ -68,16 +68,19 @@ PYTHON = """#!/bin/bash
 case "$1 $2" in
   "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"
              echo "PATH=$3/bin:$PATH" >"$3/bin/activate" ;;
-  "-m pip") shift 2; echo "$*" >>"$HOME/pip.log" ;;
-  "--version "*) echo "Python 3.12.1" ;;
+  "-m pip") shift 2; echo "$*" >>"$HOME/pip.log"
+            if [ -f "$HOME/firewall" ] && [[ "$*" = *"--index-url"* ]]; then
+              echo "WARNING: no route to host" >&2; exit 1
+            fi ;;
+  "--version "*) echo "Python $(cat "$HOME/version" 2>/dev/null || echo 3.12.1)" ;;
   "-I "*) cat >/dev/null ;;
   "-c import platform"*) exit 1 ;;  # there is a binary of fairseq for it
 esac
 """
 
 
-@pytest.mark.parametrize("has_gpu", [False, True])
-def test_without_a_gpu_torch_comes_as_its_cpu_build(copied, has_gpu):
+def installed(copied, has_gpu=False):
+    """What a new checkout's first command prints, with these programs."""
     shutil.copy(REPOSITORY / "setup.py", copied)
     shutil.copy(REPOSITORY / "constraints.txt", copied)
     programs = {"python3.12": PYTHON, "nvidia-smi": f"#!/bin/bash\nexit {int(not has_gpu)}\n"}
@@ -85,7 +88,27 @@ def test_without_a_gpu_torch_comes_as_its_cpu_build(copied, has_gpu):
     for name, text in programs.items():
         (copied / "bin" / name).write_text(text)
         (copied / "bin" / name).chmod(0o755)
-    done = sourced(copied, OWN, PATH=f"{copied}/bin:/usr/bin:/bin")
+    return sourced(copied, OWN, PATH=f"{copied}/bin:/usr/bin:/bin")
+
+
+def test_behind_a_firewall_one_line_tells_of_the_other_torch(copied):
+    (copied / "firewall").touch()
+    done = installed(copied)
+    assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
+    [line] = done.stderr.splitlines()
+    assert line.startswith("environment: torch's CPU build cannot be had")
+    assert "--retries 0 " in (copied / "pip.log").read_text().splitlines()[0]
+
+
+@pytest.mark.parametrize(("version", "said"), [("3.12.1", False), ("3.11.9", True)])
+def test_compiling_is_announced(copied, version, said):
+    (copied / "version").write_text(version)
+    assert ("compiled for others, about 4 minutes" in installed(copied).stdout) is said
+
+
+@pytest.mark.parametrize("has_gpu", [False, True])
+def test_without_a_gpu_torch_comes_as_its_cpu_build(copied, has_gpu):
+    done = installed(copied, has_gpu)
     assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
     torch, *others = (copied / "pip.log").read_text().splitlines()
     if not has_gpu:

@@ -367,7 +367,7 @@ def test_what_is_no_plain_transformer_is_not_exported(folder, arguments, feature
 def test_who_has_an_option():
     """A mixed model refuses what it has no use for, so that somebody must say what is whose."""
     of_both = {o.name for o in fields(SyntaxTransformerOptions) if halves_of(o.name) == HALVES}
-    both = ("latent_", "syntactic_distance_", "position_bias")
+    both = ("latent_", "syntactic_distance_", "position_bias", "dependency_scorer")
     assert {name for name in of_both if not name.startswith(both)} == {"_name"}, (
         "declare these by encoder_option or decoder_option, or say here that they are for both"
     )

@@ -184,7 +184,7 @@ def test_inference_costs_what_stock_costs(folder, monkeypatch):
     from syntax_nmt.methods.dependency_heads import feature
 
     model, task, _ = build(folder, "dependency_transformer")
-    monkeypatch.setattr(feature, "supervised_head_log_probabilities", None)
+    monkeypatch.setattr(feature, "first_heads", None)
     generator = task.build_generator([model], Namespace(beam=2, max_len_b=5))
     assert len(task.inference_step(generator, [model], sample_for(task))) == 3
 

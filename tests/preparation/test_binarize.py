@@ -34,8 +34,17 @@ SENTENCES = [
 ]
 HEADS = [[1, 3, 1, 3, 3], [0], [-1] * 6, [], [1, 10, 1, 9, 3, 9, 9, 6, 6, 1, 10]]
 PHRASES = [[3, 2], [1], [-1], [-1], [3, 2, 1, 3, 1, 1]]
+TREES = [
+    [3, 4, 1, 2, 0, 6, 7, 5],
+    [0],
+    [-1],
+    [-1],
+    # From the right: go; the big dog, b@ i@ g of which are one; a cat; its phrase; the root.
+    [7, 8, 6, 11, 12, 9, 5, 13, 3, 4, 1, 2, 0, 16, 15, 14, 17, 18, 19, 10],
+]
 CHUNKS = [[1, 0, 0, 3, 0], [3], [-1] * 6, [], [1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 3]]
-ROWS = [("heads", "de", HEADS), ("phrases", "de", PHRASES), ("chunks", "en", CHUNKS)]
+ROWS = [("heads", "de", HEADS), ("phrases", "de", PHRASES), ("trees", "de", TREES)]
+ROWS.append(("chunks", "en", CHUNKS))
 
 
 def prefixes(folder, **names):
@@ -137,7 +146,7 @@ def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(corpus):
     given = prefixes(corpus, train="train", valid="dev", test=f"one,{corpus}/bpe/two")
     databin = preprocess_texts(corpus, **given)
     written, _ = run(corpus, words=None, **given)
-    assert len(written) == 8
+    assert len(written) == 12
     assert rows_of(databin, "heads", "de") == HEADS
     assert rows_of(databin, "heads", "de", "valid") == HEADS[:2]
     assert rows_of(databin, "phrases", "de", "test") == PHRASES[2:]
@@ -161,6 +170,14 @@ def test_other_sides_too_if_their_files_are_there(corpus):
     assert "train.de-en.en.heads" in written
     assert rows_of(databin, "heads", "en") == HEADS
     assert any("train.de.conllu, so no heads" in line for line in reported)
+    task = task_of(databin, "de", "en", load_target_dependencies=True)
+    task.load_dataset("train")
+    batch = task.dataset("train").collater([task.dataset("train")[row] for row in range(5)])
+    assert batch["target_heads"].shape == batch["target"].shape
+    places = batch["id"].tolist()
+    assert batch["target_heads"][places.index(0), :5].tolist() == HEADS[0]
+    assert "target_heads" not in batch["net_input"]
+    assert "heads" not in batch
     # A folder made for the other direction serves.
     options = {**prefixes(corpus, train="train"), "words": corpus / "tok"}
     assert written == binarize("en", "de", databin, report=lambda line: None, **options)
@@ -185,7 +202,7 @@ def test_a_test_set_added_later_uses_the_tags_of_training(corpus):
     run(corpus)
     run(corpus, **later)
     assert rows_of(databin, "chunks", "en", "test") == [[3]]
-    assert len(json.loads((databin / "syntax.json").read_text())["files"]) == 6
+    assert len(json.loads((databin / "syntax.json").read_text())["files"]) == 8
 
 
 def edit(path, old, new):
@@ -315,7 +332,7 @@ def test_parts_of_the_training_text_with_the_chunk_types_of_all(tmp_path):
     for lang in ("de", "en"):
         write_tokens(databin, lang, tmp_path / "bpe" / f"two.{lang}")
     written, reported = run(tmp_path, trainpref=f"{tmp_path}/bpe/one,{tmp_path}/bpe/two")
-    assert len(written) == 6
+    assert len(written) == 8
     for kind, lang, rows in ROWS:
         assert rows_of(databin, kind, lang) == rows[:2]
         assert rows_of(databin, kind, lang, "train1") == rows[2:]

@@ -144,3 +144,20 @@ def test_training_texts_that_are_refused(tmp_path, kind, training, message):
     with pytest.raises(SystemExit, match=re.escape(message)):
         control(tmp_path, "a.conllu", CONLLU, "--kind", kind, "--training", str(file))
     assert not (tmp_path / "out.a.conllu").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("balanced", "(X (X (A a) (B b)) (X (C c) (D d)))"),
+        ("right", "(X (A a) (X (B b) (X (C c) (D d))))"),
+    ],
+)
+def test_constituents_without_syntax(tmp_path, kind, expected):
+    text, figures = control(
+        tmp_path, "en.trees", "(S (A a) (B b) (C c) (D d))\n()\n", "--kind", kind
+    )
+    assert text == f"{expected}\n()\n"
+    assert figures["sentences_without_annotation"] == 1
+    with pytest.raises(SystemExit, match=f"--kind {kind} is for .trees files alone"):
+        control(tmp_path, "en.conllu", CONLLU, "--kind", kind)

@@ -15,10 +15,11 @@ from fairseq import options
 from translations import refused
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import DEPREL, LEMMA, UPOS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.prepared_text import TextSegmentation
+from syntax_nmt.methods.method import RNN
 from syntax_nmt.models.presets import LINES
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
 
@@ -88,14 +89,16 @@ def translated(data: TrainingData) -> dict[str, tuple[str, SimpleNamespace]]:
 
 
 PLAIN = {"baseline", "latent", "ngrams", "rnn_baseline", "relation"}
-RNNS = {"rnn_baseline", "relation", "bi_scale", "features_rnn"}
+RNNS = {line.save_dir for line in LINES if line.family == RNN}
 
 
 @pytest.mark.parametrize(
     ("kinds", "methods"),
     [
         ((), PLAIN),
-        ((HEADS,), PLAIN | {"heads", "pascal"}),
+        ((HEADS,), PLAIN | {"heads", "lisa", "pascal", "tree_distance"}),
+        ((TARGET_HEADS,), PLAIN),
+        ((HEADS, TARGET_HEADS), PLAIN | {"heads", "dbsa"}),
         ((PHRASES,), PLAIN | {"phrases"}),
         ((CHUNKS,), PLAIN | {"bi_scale"}),
         (ALL, PLAIN | {"heads", "pascal", "phrases", "bi_scale"}),
@@ -113,6 +116,7 @@ def test_a_line_for_each_method_that_fits(tmp_path, kinds, methods):
         assert chosen.load_dependencies == (HEADS in line.needs)
         assert chosen.load_phrases == (PHRASES in line.needs)
         assert chosen.load_chunks == (CHUNKS in line.needs)
+        assert chosen.load_target_dependencies == (TARGET_HEADS in line.needs)
         assert chosen.max_epoch % chosen.validate_interval == 0
         assert chosen.patience == 5
     assert found["ngrams"].phrase_segmentation == "ngram"
@@ -146,8 +150,9 @@ def test_every_size_of_corpus_has_models_of_its_size(tmp_path, pairs):
 def test_annotation_of_a_parser(tmp_path):
     """Typed text is parsed by the same one."""
     found = translated(folder_of(tmp_path, HEADS, PHRASES, parsed=(HEADS, PHRASES)))
-    assert found.keys() == {"heads", "phrases", "pascal"}
-    for name in ("phrases", "pascal"):
+    assert found.keys() >= {"heads", "phrases", "pascal", "tree_distance"}
+    assert found.keys() - {line.save_dir for line in LINES if line.reads} == {"heads"}
+    for name in ("phrases", "pascal", "tree_distance"):
         program, chosen = found[name]
         assert program == "fairseq-interactive"
         assert chosen.parser_config == str(tmp_path / "parser.json")

@@ -21,6 +21,7 @@ from syntax_nmt.commands import prepare
 from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.folder_lock import sole_user
+from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import fairseq_data
 from syntax_nmt.preparation.annotation.parts import PartFolder
@@ -237,6 +238,10 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
         (["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
         (["--target-lang", "en"], "--source-lang and --target-lang are both en"),
         (["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
+        (
+            ["--target-stanza-dir", "a"],
+            "--target-stanza-dir does nothing without --chunks or --target-parse: add",
+        ),
         (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
     ],
 )
@@ -415,6 +420,26 @@ def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, 
     with pytest.raises(SystemExit, match=r"train.en.conllu"):
         main(command(raw, folder, "--no-parse"))
     assert trees.is_file()
+
+
+def test_dependencies_of_the_target(raw, models, tmp_path):
+    """Made by models of its language; given ones are taken."""
+    folder, turned = tmp_path / "out", ["--source-lang", "de", "--target-lang", "en", "--no-parse"]
+    of_target = ["--target-parse", "--target-stanza-dir", str(models)]
+    main([*command(raw, folder), *turned, *of_target])
+    words = folder / "words"
+    assert len(list(read_conllu(words / "train.en.conllu"))) == 240
+    names = read_manifest(folder / "data-bin")
+    assert names.keys() == {f"{x}.de-en.en.heads" for x in ("train", "valid", "test", "test1")}
+    assert not (folder / "parser.json").exists()  # typed text is the source
+    message = refused(*command(raw, tmp_path / "no"), "--no-parse", *of_target)
+    assert "are of language 'en', the text is of language 'de'" in message
+    given = shutil.copytree(raw, tmp_path / "given")
+    for split, name in (("train", "train"), ("valid", "val"), ("test", "test")):
+        shutil.copy(words / f"{split}.en.conllu", given / f"{name}.en.conllu")
+    main([*command(given, tmp_path / "other"), *turned])
+    taken = "data-bin/train.de-en.en.heads.bin"
+    assert (tmp_path / "other" / taken).read_bytes() == (folder / taken).read_bytes()
 
 
 def test_models_of_another_language_are_found_before_the_long_work(raw, models, tmp_path):

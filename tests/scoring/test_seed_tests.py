@@ -70,7 +70,7 @@ def test_too_few_seeds_or_no_spread(first, second):
     assert (found.p_value, found.degrees, found.low, found.high) == (None,) * 4
 
 
-@pytest.mark.parametrize(("seeds", "said"), [(1, "1 seed"), (2, "2 seeds"), (3, None)])
+@pytest.mark.parametrize(("seeds", "said"), [(1, "needs 3 seeds"), (2, "needs 3 seeds"), (3, None)])
 def test_the_command(tmp_path, capsys, seeds, said):
     reference = sentences(120)
     target = write(tmp_path / "target", reference)

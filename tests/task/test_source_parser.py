@@ -5,6 +5,7 @@ import logging
 from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from fairseq.data import Dictionary
@@ -14,10 +15,13 @@ from loaded_tasks import task_of
 from phrase_loops import ngrams
 from trees_of import tree_of
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TREES
 from syntax_nmt.data.annotation.columns import DEPREL, UPOS
+from syntax_nmt.data.annotation.kind import BatchedText
+from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.phrases import parsed_lengths
+from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing import configured
 from syntax_nmt.task import source_parser
@@ -152,6 +156,29 @@ def test_same_rows_whatever_the_padding(parser, folder, left_pad):
     assert lengths[:, -1].any()
     assert rows_of(lengths) == [expected(line) if line else [1] for line in lines]
     assert len({tuple(row) for row in rows_of(lengths)}) == len(lines)
+
+
+@pytest.mark.parametrize("left_pad", [True, False])
+def test_trees_and_their_levels_are_those_of_an_annotation_file(parser, folder, left_pad):
+    lines = ["▁the ▁cat s ▁sat", "▁it", "▁a ▁cat ▁sat ▁on ▁the ▁mat s"]
+    counts = [[1, 2, 1], [1], [1, 1, 1, 1, 1, 2]]
+    symbols = dictionary("sentencepiece")
+    tokens = batch(symbols, lines, left_pad)
+    found = make_parser(folder, "sentencepiece").parse([TREES], tokens)
+    rows = []
+    for line, pieces in zip(lines, counts):
+        words = line.replace(" s", "s").replace("▁", "").split()
+        rows.append(TREES.row(parse_tree(constituents(words), "", 1), pieces, {}))
+    sizes = np.array([sum(pieces) + 1 for pieces in counts])
+    text = BatchedText(np.arange(3), sizes, tokens.size(1), left_pad)
+    expected = BinarisedAnnotation(TREES, RaggedArray.from_rows(rows)).batched(text)
+    assert found["trees"].tolist() == expected["trees"].tolist()
+    assert found["tree_levels"] == expected["tree_levels"] != ()
+    task = make_task(folder)
+    sample = {"net_input": {"src_tokens": batch(task.source_dictionary, ["the cat sat"])}}
+    reader = SimpleNamespace(reads_annotation=(TREES,))
+    filled = task.inference_step(RETURNS_THE_BATCH, [reader], sample)["net_input"]
+    assert set(filled) == {"src_tokens", *TREES.keys}
 
 
 def test_sentences_are_parsed_once_and_in_order_of_length(parser, folder):

@@ -38,7 +38,7 @@ def add_model_arguments(group: argparse._ActionsContainer, needed: bool = False)
         needed: refuses a command line without them.
     """
     add = group.add_argument
-    databin = "data folder of the model's training"
+    databin = "data folder of the model's training, or the folder of `prepare` that has it"
     add("databin", metavar="DATABIN", nargs=None if needed else "?", help=databin)
     add("--path", metavar="FILE", required=needed, help="checkpoint of the model")
 

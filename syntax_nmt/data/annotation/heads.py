@@ -8,6 +8,7 @@ from torch import Tensor
 
 from syntax_nmt.data.annotation.kind import (
     SOURCE,
+    TARGET,
     AnnotationKind,
     BatchedText,
     Place,
@@ -36,7 +37,7 @@ class OfDependencyTrees(AnnotationKind):
     ending = "conllu"
     side = SOURCE
     empty_entry = "a block with '# parse = none'"
-    parsed_by = "dependencies"
+    parsed_by: str | None = "dependencies"
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The sentences of a CoNLL-U file."""
@@ -136,4 +137,23 @@ def _word_tree(heads: np.ndarray, sentence: SegmentedSentence) -> DependencyTree
     return DependencyTree(tuple(words), tuple(trees.parents.tolist()), unnamed, unnamed)
 
 
+class TargetHeads(Heads):
+    """The same of the target: losses read it, no model does.
+
+    Its files are those of :class:`Heads` for the other language, text and binarised: one data
+    folder serves both directions.
+    """
+
+    side = TARGET
+    keys = ("target_heads",)
+    description = "dependency trees of the target"
+    option = "load_target_dependencies"
+    help = "load the head indices of the target (supervised attention heads of the decoder)"
+    parsed_by = None
+
+    def __repr__(self) -> str:
+        return "TARGET_HEADS"
+
+
 HEADS = Heads()
+TARGET_HEADS = TargetHeads()

@@ -5,68 +5,31 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from syntax_nmt.data.annotation.kind import (
-    SOURCE,
-    AnnotationKind,
-    BatchedText,
-    Place,
-    SegmentedSentence,
-)
-from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, transfer_constituents
+from syntax_nmt.data.annotation.constituents import OfConstituents
+from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_phrases
-from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
+from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.figures.annotation_figures import PhraseFigures
 from syntax_nmt.data.projection import project_phrases
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 
 
-class Phrases(AnnotationKind):
+class Phrases(OfConstituents):
     """Lengths of the phrases in subwords, from left to right; from bracketed trees."""
 
     name = "phrases"
-    ending = "trees"
-    side = SOURCE
     keys = ("phrase_lengths",)
     description = "phrases of the source's constituency trees"
-    empty_entry = "the line '()'"
     option = "load_phrases"
     help = "load the phrases of the source, from its constituents"
     title = "phrases, in subwords"
-    parsed_by = "constituents"
-
-    def parse(self, entry: str, place: Place) -> ConstituentTree | None:
-        """The tree of a bracketed line."""
-        return parse_tree(entry, str(place.file), place.line)
-
-    def transfer(
-        self,
-        annotation: ConstituentTree,
-        words: Sequence[str],
-        place: Place,
-        corpus: str,
-    ) -> Transferred[ConstituentTree] | None:
-        """See :func:`~syntax_nmt.data.annotation_transfer.transfer_constituents`."""
-        found = transfer_constituents(annotation, words)
-        return of_this_text(found, annotation.words, words, str(place), corpus)
-
-    def format(self, annotation: ConstituentTree | None, words: Sequence[str]) -> str:
-        """A bracketed line."""
-        return f"{format_tree(annotation)}\n"
-
-    def of_analysis(self, analysis: str) -> ConstituentTree | None:
-        """The tree of a bracketed line."""
-        return parse_tree(analysis, "Stanza's tree", 1)
 
     def row(
         self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]
     ) -> np.ndarray:
         """See :func:`~syntax_nmt.data.projection.project_phrases`."""
         return project_phrases(annotation, counts)
-
-    def no_row(self, size: int) -> np.ndarray:
-        """One −1 for any length."""
-        return super().no_row(1)
 
     def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
         """The sum of each row; a sentence without parse fits any length."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.conllu import NUM_COLUMNS
-from syntax_nmt.data.constituents import Constituent, ConstituentTree
+from syntax_nmt.data.constituents import UNNAMED_CONSTITUENT, Constituent, ConstituentTree
 
 _ROOT, _DEPENDENT = "root", "dep"
 _NO_FEATURES = ("_",) * 4
@@ -164,6 +164,39 @@ def resized_tree(tree: ConstituentTree, words: Sequence[str]) -> ConstituentTree
         nodes[0] = nodes[0]._replace(end=size)
         nodes += [Constituent("", word, word + 1, 1, True) for word in range(len(tree), size)]
     return ConstituentTree(tuple(words), tuple(nodes), tree.line)
+
+
+def balanced_tree(tree: ConstituentTree) -> ConstituentTree:
+    """Its words and parts of speech, halved from the root down; the left half may be longer."""
+
+    def nodes_of(start: int, end: int, depth: int) -> list[Constituent]:
+        if end - start == 1:
+            return [leaves[start]._replace(depth=depth)]
+        middle = (start + end + 1) // 2
+        below = nodes_of(start, middle, depth + 1) + nodes_of(middle, end, depth + 1)
+        return [Constituent(UNNAMED_CONSTITUENT, start, end, depth, False), *below]
+
+    leaves = _leaves(tree)
+    return ConstituentTree(tree.words, tuple(nodes_of(0, len(tree), 0)), tree.line)
+
+
+def right_branching_tree(tree: ConstituentTree) -> ConstituentTree:
+    """Its words and parts of speech: every constituent is a word and all after it."""
+    leaves, last = _leaves(tree), len(tree) - 1
+    nodes = [
+        node
+        for word, leaf in enumerate(leaves[:last])
+        for node in (
+            Constituent(UNNAMED_CONSTITUENT, word, last + 1, word, False),
+            leaf._replace(depth=word + 1),
+        )
+    ]
+    nodes.append(leaves[last]._replace(depth=last))
+    return ConstituentTree(tree.words, tuple(nodes), tree.line)
+
+
+def _leaves(tree: ConstituentTree) -> list[Constituent]:
+    return [node for node in tree.nodes if node.leaf]
 
 
 def resized_chunks(chunks: Sequence[Chunk], size: int) -> tuple[Chunk, ...]:

@@ -4,13 +4,11 @@ They are binary trees of syntactic distances: split at the largest gap, then eac
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from fairseq.tasks import FairseqTask
 
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET
+from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.constituents import (
     UNNAMED_CONSTITUENT,
     UNNAMED_WORD,
@@ -18,14 +16,12 @@ from syntax_nmt.data.constituents import (
     ConstituentTree,
 )
 from syntax_nmt.data.projection import first_pieces
-from syntax_nmt.data.subwords import NO_SUBWORDS
-from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.extraction.model_answers import ModelAnswers, structures_of
 from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
-from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
+from syntax_nmt.inference.source_text import SourceSentence, read_side, read_sides
 from syntax_nmt.scoring.constituents.bracketing import Span
 from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedCorpus,
@@ -132,7 +128,7 @@ def corpus_of_model(
             text = read_side(task, wanted, SOURCE)
             distances = EncoderDistances(model, text, layer, parser)
         else:
-            sources, text = _read_both(task, wanted)
+            sources, text = read_sides(task, wanted)
             distances = DecoderDistances(model, task, sources, text, layer, parser)
     lines = ((sentence.words, sentence.name) for sentence in text)
     brackets, known = None, None
@@ -142,15 +138,3 @@ def corpus_of_model(
         settled, known = brackets.sentences, brackets.words
     trees = partial(structures_of, distances, text, bracketed, *limits, known)
     return BracketedCorpus(len(text), trees, brackets, unknown_tokens=text.unsure(settled))
-
-
-def _read_both(task: FairseqTask, wanted: CorpusText) -> tuple[SourceText, SourceText]:
-    """Source and target; of the source only pieces are read."""
-    source = read_side(task, replace(wanted, segmented=None, scheme=NO_SUBWORDS), SOURCE)
-    target = read_side(task, wanted, TARGET)
-    if len(source) != len(target):
-        raise UserError(
-            f"{target.name} has {len(target)} lines, {source.name} {len(source)}: give "
-            f"--translations a file that is parallel to --input"
-        )
-    return source, target

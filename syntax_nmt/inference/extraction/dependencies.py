@@ -1,4 +1,4 @@
-"""Dependency trees from the parent head of a trained encoder (Wang et al., 2019)."""
+"""Dependency trees from the parent heads of a trained model, of its source or of its target."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,17 +6,28 @@ from typing import Any
 
 import numpy as np
 from fairseq.models import BaseFairseqModel
+from fairseq.tasks import FairseqTask
 
-from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
+from syntax_nmt.backbone.structures import (
+    DEPENDENCIES,
+    PARENTS,
+    TARGET_DEPENDENCIES,
+    TARGET_PARENTS,
+)
 from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, structures_of
+from syntax_nmt.inference.extraction.model_answers import (
+    EncoderAnswers,
+    ForcedAnswers,
+    ModelAnswers,
+    structures_of,
+)
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
-from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side
+from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side, read_sides
 from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
@@ -47,6 +58,38 @@ class ParentHead(EncoderAnswers):
         return self.encoder.extra(out)[PARENTS].cpu().numpy()
 
 
+class TargetParentHead(ForcedAnswers):
+    """Gets those of the decoder's parent head by forced decoding; −inf where a head comes later.
+
+    Args:
+        model: in evaluation mode.
+        target: the translations, whose log-probabilities are requested.
+
+    Raises:
+        UserError: the model has no supervised head of the target, or it reads parses, and there is
+            no parser.
+    """
+
+    def __init__(
+        self,
+        model: BaseFairseqModel,
+        task: FairseqTask,
+        source: SourceText,
+        target: SourceText,
+        parser: SourceParser | None = None,
+    ) -> None:
+        if TARGET_DEPENDENCIES not in getattr(getattr(model, "decoder", None), "structures", ()):
+            raise UserError(
+                "the model has no supervised attention head of the target; train one with "
+                f"{how_to_get(TARGET_DEPENDENCIES)}"
+            )
+        super().__init__(model, task, source, target, parser, return_all_hiddens=True)
+
+    def read(self, extra: Any, row: int, words: int) -> np.ndarray:
+        """`[dependent, head]` of the pieces of a target."""
+        return extra[TARGET_PARENTS][row, :words, :words].cpu().numpy()
+
+
 def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentence:
     """The best tree, and the heads of largest weight, under scores between pieces.
 
@@ -75,21 +118,28 @@ def corpus_of_model(
     limits: BatchLimits,
     conllu: str | None = None,
     selection: Selection = Selection(),
+    side: str = SOURCE,
 ) -> ParsedCorpus:
     """The parses of a trained model; its text is first checked against the reference.
 
     Args:
         conllu: the reference; None = there is none.
         selection: which sentences are scored.
+        side: `source` or `target`.
 
     Raises:
         UserError: the model has no supervised heads, or files do not belong together.
     """
     with quiet_fairseq():
         model, task, _ = load_model(files.path, files.data, choose_device(files.device))
-        text = read_side(task, wanted, SOURCE)
         parser = source_parser(model, task, files.parser_config)
-        head = ParentHead(model, text, parser)
+        head: ModelAnswers
+        if side == SOURCE:
+            text = read_side(task, wanted, SOURCE)
+            head = ParentHead(model, text, parser)
+        else:
+            sources, text = read_sides(task, wanted)
+            head = TargetParentHead(model, task, sources, text, parser)
     unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None

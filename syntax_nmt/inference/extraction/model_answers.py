@@ -1,5 +1,6 @@
 """Structures of a trained model for each sentence of a text, in batches, in the text's order."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,9 +10,12 @@ import numpy as np
 import torch
 from fairseq.data import data_utils
 from fairseq.models import BaseFairseqModel
+from fairseq.tasks import FairseqTask
 
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.parsed_sources import parsed_inputs
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, length_batches
+from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
 
 _WINDOW = 4096  # number of sentences sorted by length together; results follow window by window
@@ -93,6 +97,58 @@ class EncoderAnswers:
             out = self.encoder(**sample["net_input"], **self.options)
             for place, numbers in zip(batch, self.read(out)):
                 yield indices[place], numbers[(slice(lengths[place] - 1),) * numbers.ndim]
+
+
+class ForcedAnswers(ABC):
+    """Forced decoding of given translations, whose structures are requested.
+
+    Args:
+        model: in evaluation mode.
+        parser: for source annotation that the model reads; None = there is none.
+        options: of the model's forward.
+
+    Raises:
+        UserError: the model reads parses, and there is no parser.
+    """
+
+    def __init__(
+        self,
+        model: BaseFairseqModel,
+        task: FairseqTask,
+        source: SourceText,
+        target: SourceText,
+        parser: SourceParser | None = None,
+        **options: Any,
+    ) -> None:
+        self.decoder = ForcedDecoder(model, task, parser)
+        self.source, self.target = source, target
+        self.options = options
+
+    @abstractmethod
+    def read(self, extra: Any, row: int, words: int) -> np.ndarray:
+        """The numbers of a target's pieces.
+
+        Args:
+            extra: what the model returned beside its logits.
+            words: pieces of the target, without EOS.
+        """
+
+    def fits(self, index: int) -> bool:
+        """Whether the model has positions for a sentence and its translation."""
+        return self.decoder.fits(self._pair(index))
+
+    def of(
+        self, indices: Sequence[int], max_tokens: int, batch_size: int | None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """The structures of some translations; see :class:`ModelAnswers`."""
+        pairs = [self._pair(index) for index in indices]
+        for batch in self.decoder.batches(pairs, max_tokens, batch_size):
+            _, extra = self.decoder.forward(batch, features_only=True, **self.options)
+            for row, place in enumerate(batch.indices):
+                yield indices[place], self.read(extra, row, batch.targets[row] - 1)
+
+    def _pair(self, index: int) -> TokenPair:
+        return TokenPair(tuple(self.source.pieces(index)), tuple(self.target.pieces(index)))
 
 
 def _same(pieces: Sequence[list[str] | None], _: object) -> Sequence[list[str] | None]:

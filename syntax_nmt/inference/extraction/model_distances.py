@@ -1,7 +1,6 @@
 """Syntactic distances from a trained model: one for each piece of a sentence, of its encoder or,
 by forced decoding, of its decoder (Harada and Watanabe, 2021)."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,9 @@ from syntax_nmt.backbone.structures import (
     StructureLayers,
 )
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.extraction.model_answers import EncoderAnswers
-from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.extraction.model_answers import EncoderAnswers, ForcedAnswers
 from syntax_nmt.inference.source_text import SourceText
 from syntax_nmt.methods import how_to_get
-from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
 
 
@@ -51,15 +48,15 @@ def _source_distances(out: Any) -> np.ndarray:
     return mean_over_heads(out[SOURCE_DISTANCES][0])
 
 
-class DecoderDistances:
-    """Forced decoding of given translations.
+class DecoderDistances(ForcedAnswers):
+    """Gets the distance of the gap before each piece of a translation, by forced decoding.
 
     Position 0 of the decoder reads EOS and position t the piece before the one it predicts, so the
     gap before the target's piece p is the one before position p + 1.
 
     Args:
         model: in evaluation mode.
-        target: their translations, whose distances are requested.
+        target: the translations, whose distances are requested.
         layer: of the decoder, counted from the lowest, which is 0.
 
     Raises:
@@ -76,28 +73,12 @@ class DecoderDistances:
         parser: SourceParser | None = None,
     ) -> None:
         check_model(model, layer, "decoder")
-        self.decoder = ForcedDecoder(model, task, parser)
-        self.source = source
-        self.target = target
-        self.structures = StructureLayers(target_distances=(layer,))
+        structures = StructureLayers(target_distances=(layer,))
+        super().__init__(model, task, source, target, parser, structures=structures)
 
-    def fits(self, index: int) -> bool:
-        """Whether the model has positions for a sentence and its translation."""
-        return self.decoder.fits(self._pair(index))
-
-    def of(
-        self, indices: Sequence[int], max_tokens: int, batch_size: int | None
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """The distances of some translations; see :class:`ModelAnswers`."""
-        pairs = [self._pair(index) for index in indices]
-        for batch in self.decoder.batches(pairs, max_tokens, batch_size):
-            _, extra = self.decoder.forward(batch, features_only=True, structures=self.structures)
-            distances = mean_over_heads(extra[TARGET_DISTANCES][0])
-            for row, place in enumerate(batch.indices):
-                yield indices[place], distances[row, 1 : batch.targets[row]]
-
-    def _pair(self, index: int) -> TokenPair:
-        return TokenPair(tuple(self.source.pieces(index)), tuple(self.target.pieces(index)))
+    def read(self, extra: Any, row: int, words: int) -> np.ndarray:
+        """The distances of a target."""
+        return mean_over_heads(extra[TARGET_DISTANCES][0][row, None])[0, 1 : words + 1]
 
 
 def mean_over_heads(distances: Tensor) -> np.ndarray:

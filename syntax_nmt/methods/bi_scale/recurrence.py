@@ -82,7 +82,7 @@ class BiScaleGRU(Recurrence):
         self.clock = ChunkClock(state_dim, state_dim, memory_dim, attention_dim, context_every_step)
         self.chunk_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # p to words
 
-    def remember(self, annotations: Tensor, padding: Tensor) -> AttentionMemory:
+    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of the steps: first for the chunk clock, then for the words.
 
         Args:

@@ -1,28 +1,40 @@
-"""Dependency-supervised self-attention (Wang et al., EMNLP-IJCNLP 2019).
+"""Dependency-supervised self-attention (Wang et al., 2019; of both sides Deguchi et al., 2019).
 
 Two heads of one encoder layer, the child head and the parent head, are trained to attend along the
 source dependency tree. The method adds no parameters, and translation needs no parse.
 
-| equation | here |
+| equation of Wang et al. | here |
 |---|---|
-| 1–3, P̂c and P̂p, the attention of the two heads | `loss.supervised_head_log_probabilities` |
+| 1–3, P̂c and P̂p, the attention of the two heads | `syntax_nmt.methods.parent_heads.first_heads` |
 | 4, 6: Wc and Lc, the child head's | `loss.child_head_losses` |
-| 5, 7: Wp and Lp, the parent head's | `loss.parent_head_losses` |
+| 5, 7: Wp and Lp, the parent head's | `syntax_nmt.methods.parent_heads` |
 | 9: α·Lc + β·Lp, added to the translation loss | `loss.DependencyObjective` |
 | the supervised layer | `feature.SupervisedHeads` |
+
+Deguchi et al. train a parent head of the decoder, too, for heads that do not come later; parent
+heads of both sides are biaffine parsers.
+
+| Deguchi et al. | here |
+|---|---|
+| (W q_i)·k_j + b·k_j | `biaffine.BiaffineHead` |
+| the supervised layer of the decoder | `target_feature.TargetHead` |
+| its loss, weighed by λ | `loss.DependencyObjective` |
 """
 
-from syntax_nmt.backbone.structures import DEPENDENCIES
-from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.backbone.structures import DEPENDENCIES, TARGET_DEPENDENCIES
+from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
 from syntax_nmt.methods.dependency_heads.feature import SupervisedHeads
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.dependency_heads.options import (
+    BIAFFINE,
     DependencyHeadOptions,
     DependencyLossOptions,
     OptionalDependencyLossOptions,
 )
+from syntax_nmt.methods.dependency_heads.target_feature import TargetHead
 from syntax_nmt.methods.method import (
     TRANSFORMER,
+    TRANSFORMER_DECODER,
     TRANSFORMER_ENCODER,
     Loss,
     Method,
@@ -34,7 +46,7 @@ METHOD = Method(
     name="supervised heads",
     families=(TRANSFORMER,),
     options=DependencyHeadOptions,
-    features={TRANSFORMER_ENCODER: SupervisedHeads},
+    features={TRANSFORMER_ENCODER: SupervisedHeads, TRANSFORMER_DECODER: TargetHead},
     loss=Loss(
         "dependency_cross_entropy",
         DependencyObjective,
@@ -42,7 +54,13 @@ METHOD = Method(
         OptionalDependencyLossOptions,
         {"--child-weight": 0.4, "--parent-weight": 0.4},
     ),
-    presets={"dependency_transformer": Preset(TRANSFORMER, {"supervised_layer": -1})},
+    presets={
+        "dependency_transformer": Preset(TRANSFORMER, {"supervised_layer": -1}),
+        "dbsa_transformer": Preset(
+            TRANSFORMER,
+            {"supervised_layer": 0, "target_supervised_layer": 0, "dependency_scorer": BIAFFINE},
+        ),
+    },
     lines=(
         TrainingLine(
             "dependency heads",
@@ -51,8 +69,32 @@ METHOD = Method(
             criterion="dependency_cross_entropy",
             needs=(HEADS,),
         ),
+        TrainingLine(
+            "dependency heads of both sides",
+            "dbsa_transformer",
+            "dbsa",
+            (
+                *("--child-weight", "0", "--parent-weight", "0.5"),
+                *("--target-parent-weight", "0.5"),
+            ),
+            criterion="dependency_cross_entropy",
+            needs=(HEADS, TARGET_HEADS),
+        ),
     ),
-    switch=("--supervised-layer=-1",),
-    gives={DEPENDENCIES: "--arch dependency_transformer or with --supervised-layer"},
-    same_at_inference=("supervised_layer",),
+    switch=("--supervised-layer=-1", "--target-supervised-layer=0"),
+    trials={
+        "dependency_transformer+target": (
+            *("dependency_transformer", "--target-supervised-layer=-1"),
+            *("--target-dependency-shift=predict", "--decoder-normalize-before"),
+        ),
+    },
+    gives={
+        DEPENDENCIES: "--arch dependency_transformer or with --supervised-layer",
+        TARGET_DEPENDENCIES: "--arch dbsa_transformer or with --target-supervised-layer",
+    },
+    same_at_inference=(
+        "supervised_layer",
+        "target_supervised_layer",
+        "target_dependency_shift",
+    ),
 )

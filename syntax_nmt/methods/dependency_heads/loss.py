@@ -1,4 +1,4 @@
-"""Dependency-supervised self-attention: the two heads, and the loss that trains them on parses."""
+"""Dependency-supervised self-attention: the loss that trains heads of both sides on parses."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from fairseq.modules import MultiheadAttention
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.backbone.numerics import at_least_float32
-from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.backbone.structures import TARGET_PARENTS
+from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
@@ -21,6 +19,7 @@ from syntax_nmt.methods.objective import (
     log_average,
     log_percentage,
 )
+from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
 
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
@@ -31,85 +30,52 @@ NO_SUPERVISED_HEADS = (
 )
 
 
-def supervised_head_log_probabilities(
-    attention: MultiheadAttention, x: Tensor, key_padding_mask: Tensor
-) -> Tensor:
-    """Log-probabilities of the child head and the parent head (Wang et al., 2019, section 3.2).
-
-    They are computed from the logits of the first two heads, which are projected a second time, at
-    2/H of the cost of two projections. So the layer itself does not change: all its heads use the
-    fused kernel. Inference does not compute them. They do not include the dropout of attention
-    weights.
-
-    Args:
-        attention: a self-attention of H ≥ 2 heads.
-        x: what the attention reads, S×B×C.
-        key_padding_mask: B×S, True = masked.
-
-    Returns:
-        B×2×S×S in float32 at least: [:, 0] of the child head, [:, 1] of the parent head; rows are
-        queries.
-        Rows of pads are meaningless; columns of pads are −inf.
-    """
-    length, sentences, _ = x.shape
-    width = SUPERVISED_HEADS * attention.head_dim
-
-    def project(projection: torch.nn.Linear) -> Tensor:
-        bias = None if projection.bias is None else projection.bias[:width]
-        y = F.linear(x, projection.weight[:width], bias)
-        y = y.view(length, sentences, SUPERVISED_HEADS, attention.head_dim)
-        return y.permute(1, 2, 0, 3)  # S×B×2D -> B×2×S×D
-
-    query, key = project(attention.q_proj), project(attention.k_proj)
-    # A product of float16 numbers may be too large for float16.
-    query, key = at_least_float32(query) * attention.scaling, at_least_float32(key)
-    with torch.autocast(x.device.type, enabled=False):
-        logits = torch.matmul(query, key.transpose(2, 3))
-    logits = logits.masked_fill(key_padding_mask[:, None, None, :], float("-inf"))
-    return F.log_softmax(logits, dim=-1)
-
-
 class DependencyObjective(AuxiliaryObjective):
-    """`α·Lc + β·Lp` of Wang et al. (2019), equations 4 to 7.
+    """`α·Lc + β·Lp` of Wang et al. (2019), equations 4 to 7, and `λ·Lt` of Deguchi et al. (2019).
 
     `Lp = −Σ_i log Pp[i, parent(i)]`, where the root is its own parent.
     `Lc = −Σ_i Σ_j Wc[i, j] log Pc[i, j]`, where `Wc[i, j] = 1/n_i` for the n_i children j of i, and
     `Wc[i, i] = 1` for a leaf. Neither matrix is built: one gather along the head indices gives both
-    sums. Tokens of sentences without a parse, EOS and pads do not count.
+    sums. Lt is Lp of the target, for the words whose head does not come later. Tokens of
+    sentences without a parse, EOS and pads do not count.
 
     Args:
         child_weight: α.
         parent_weight: β.
+        target_weight: λ.
     """
 
-    reads_annotation = (HEADS,)
+    reads_annotation = (HEADS, TARGET_HEADS)
     options = (
         "--criterion dependency_cross_entropy, or --child-weight and --parent-weight to "
-        "syntax_cross_entropy"
+        "syntax_cross_entropy; for the target --target-parent-weight to either"
     )
 
-    def __init__(self, child_weight: float, parent_weight: float) -> None:
-        self.child_weight = child_weight
-        self.parent_weight = parent_weight
+    def __init__(
+        self, child_weight: float, parent_weight: float, target_weight: float = 0.0
+    ) -> None:
+        self.child_weight, self.parent_weight = child_weight, parent_weight
+        self.target_weight = target_weight
+        of_source = (HEADS,) if child_weight or parent_weight else ()
+        self.reads_annotation = (*of_source, *((TARGET_HEADS,) if target_weight else ()))
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> DependencyObjective | None:
-        """Builds the objective; None = both weights are 0.
+        """Builds the objective; None = all weights are 0.
 
         Args:
             task: not used.
         """
-        if options.child_weight == options.parent_weight == 0:
-            return None
-        return cls(options.child_weight, options.parent_weight)
+        weights = options.child_weight, options.parent_weight, options.target_parent_weight
+        return cls(*weights) if any(weights) else None
 
     def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
         """Computes the loss of a batch.
 
         Args:
-            extra: has `supervised_heads`, B×2×S×S.
-            sample: has `heads`, B×S: the column of each token's parent, a root's own column, −1
-                where a token is not supervised.
+            extra: has `supervised_heads`, B×2×S×S, and of the target `target_parents`, B×T×T.
+            sample: has `heads`, B×S, and of the target `target_heads`, B×T: the column of each
+                token's parent, a root's own column, −1 where a token is not supervised.
 
         Returns:
             the weighted loss summed over the supervised tokens, and sums for the log.
@@ -117,6 +83,15 @@ class DependencyObjective(AuxiliaryObjective):
         Raises:
             UserError: the model has no supervised heads, or the batch no head indices.
         """
+        parts = []
+        if HEADS in self.reads_annotation:
+            parts.append(self._of_source(extra, sample))
+        if TARGET_HEADS in self.reads_annotation:
+            parts.append(self._of_target(extra, sample))
+        losses, logs = zip(*parts)
+        return sum(losses[1:], start=losses[0]), {key: x for log in logs for key, x in log.items()}
+
+    def _of_source(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
         if SUPERVISED not in extra:
             raise UserError(NO_SUPERVISED_HEADS)
         if HEADS.key not in sample:
@@ -137,9 +112,33 @@ class DependencyObjective(AuxiliaryObjective):
         }
         return self.child_weight * child_loss + self.parent_weight * parent_loss, logs
 
+    def _of_target(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+        if TARGET_PARENTS not in extra:
+            raise UserError(
+                "the model has no supervised head of the target: give --target-supervised-layer, "
+                "such as 0, or leave --target-parent-weight out"
+            )
+        if TARGET_HEADS.key not in sample:
+            raise UserError(
+                "--target-parent-weight needs the parses of the target: add "
+                "--load-target-dependencies (`syntax-nmt prepare --target-parse` makes them)"
+            )
+        heads = sample[TARGET_HEADS.key].long()
+        columns = torch.arange(heads.size(1), device=heads.device)
+        heads = heads.masked_fill(heads > columns, -1)  # heads that come later
+        losses, attached = parent_head_losses(extra[TARGET_PARENTS], heads)
+        loss = losses.sum()
+        logs = {
+            "target_parent_loss": detached_sum(loss),
+            "target_parent_attached": detached_sum(attached),
+            "target_parent_supervised": detached_sum(heads.ge(0)),
+            "target_parent_words": sample["ntokens"] - len(sample["target"]),  # without EOS
+        }
+        return self.target_weight * loss, logs
+
     @staticmethod
     def log(total: Callable[[str], float]) -> None:
-        """Logs both losses per supervised token, attachment accuracy and the supervised share.
+        """Logs losses per supervised token, attachment accuracy and the supervised share.
 
         Args:
             total: gives the sum of one logged key over all batches and workers.
@@ -149,23 +148,7 @@ class DependencyObjective(AuxiliaryObjective):
         log_average("parent_loss", total("parent_loss"), supervised)
         log_percentage("uas", total("attached"), supervised)
         log_percentage("supervised", supervised, total("source_words"))
-
-
-def parent_head_losses(log_probabilities: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Each token's part of Lp, and whether the head's largest weight is on its parent.
-
-    Args:
-        log_probabilities: of the parent head, B×S×S.
-        heads: B×S; −1 = not supervised.
-
-    Returns:
-        losses, B×S, 0 where not supervised, and a mask, B×S, True = attached to its parent.
-    """
-    supervised = heads.ge(0)
-    parents = heads.clamp(min=0)
-    losses = -log_probabilities.gather(2, parents.unsqueeze(2)).squeeze(2)
-    attached = log_probabilities.argmax(dim=2).eq(parents) & supervised
-    return losses.masked_fill(~supervised, 0.0), attached
+        log_parent_head("target_parent", total)
 
 
 def child_head_losses(log_probabilities: Tensor, heads: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The options of supervised heads and their loss (Wang et al., 2019).
+"""The options of supervised heads and their loss (Wang et al., 2019; Deguchi et al., 2019).
 
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
@@ -6,14 +6,19 @@ fairseq reads the types of the fields at run time: no postponed annotations in t
 from dataclasses import dataclass
 from typing import Optional
 
-from fairseq.dataclass import FairseqDataclass
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import encoder_option, option
+from syntax_nmt.arguments import decoder_option, encoder_option, option
+
+DOT, BIAFFINE = "dot", "biaffine"
+SCORERS = (DOT, BIAFFINE)
+READ, PREDICT = "read", "predict"
+SHIFTS = (READ, PREDICT)
 
 
 @dataclass
 class DependencyHeadOptions(FairseqDataclass):
-    """Which layer learns the source dependency tree."""
+    """Which layers learn the dependency trees of source and target."""
 
     supervised_layer: Optional[int] = encoder_option(
         None,
@@ -22,6 +27,24 @@ class DependencyHeadOptions(FairseqDataclass):
         "head; 0 is the lowest, -1 the top layer, the paper's choice; the heads learn "
         "without the layer's gates or window (default: no layer; "
         "dependency_transformer: -1)",
+    )
+    target_supervised_layer: Optional[int] = decoder_option(
+        None,
+        "supervised attention heads of the target (Deguchi et al., 2019): the decoder layer whose "
+        "first self-attention head learns the heads of the target's words that do not stand to "
+        "their right; 0 is the lowest, -1 the top layer (default: no layer; dbsa_transformer: 0)",
+    )
+    target_dependency_shift: ChoiceEnum(SHIFTS) = decoder_option(  # type: ignore[valid-type]
+        READ,
+        "supervised attention heads of the target: a word's head is learned where the decoder "
+        "reads the word (read), or one step before, where it predicts it (predict, as in the "
+        "authors' released code) (default: read)",
+    )
+    dependency_scorer: ChoiceEnum(SCORERS) = option(  # type: ignore[valid-type]
+        DOT,
+        "supervised attention heads: the logits of the heads that learn parents are products of "
+        "queries and keys (dot), or (W q + b) k with a matrix and a vector of their own (biaffine, "
+        "Deguchi et al., 2019) (default: dot; dbsa_transformer: biaffine)",
     )
 
 
@@ -34,6 +57,11 @@ class DependencyLossOptions(FairseqDataclass):
     )
     parent_weight: float = option(
         0.4, "weight β of the parent head's loss; 0 gives the paper's +CSH row"
+    )
+    target_parent_weight: float = option(
+        0.0,
+        "weight of the loss of the target's parent head, of --target-supervised-layer; published "
+        "0.5 (default: 0)",
     )
 
 

@@ -167,8 +167,8 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         k, v, padding = self._keys_and_values(
             key, value, key_padding_mask, incremental_state, False
         )
-        distances = self._distances(k, padding, incremental_state)
-        q = self._split_heads(self.q_proj(query), k.size(0))
+        distances = self._distances(k[..., : self.head_dim], padding, incremental_state)
+        q = self._queries(query, k.size(0))
         if bias is None:
             bias = None if self.causal else attn_mask
         weights = None
@@ -206,7 +206,9 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         """The output of some heads before the last projection, B×H×T×D."""
         mask = self._gates_and_bias(q, distances, bias, padding)
         dropout = self._dropout_probability()
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, dropout_p=dropout, scale=self.scaling
+        )
 
     def _attended_in_parts(
         self,

@@ -3,7 +3,7 @@
 | bias | paper | here |
 |---|---|---|
 | decay | Harada and Watanabe, 2021, equations 5 and 6 with equal distances | `bias.Decay` |
-| ALiBi | Press, Smith and Lewis, 2022, section 3 | `bias.ALiBi`, `bias.alibi_slopes` |
+| ALiBi | Press, Smith and Lewis, 2022, section 3 | `bias.ALiBi`, `syntax_nmt.backbone.alibi` |
 | T5 | Raffel et al., 2020, section 2.1 | `bias.T5Bias`, `bias.t5_buckets` |
 
 All are members `bias` of :class:`syntax_nmt.backbone.attention_change.AttentionChange`.

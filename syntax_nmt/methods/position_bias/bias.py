@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.alibi import alibi_slopes
+
 DECAY, ALIBI, T5 = "decay", "alibi", "t5"
 
 
@@ -118,18 +120,6 @@ def build_position_bias(kind: str, num_heads: int, causal: bool) -> PositionBias
     if kind == DECAY:
         return Decay(causal)
     return {ALIBI: ALiBi, T5: T5Bias}[kind](num_heads, causal)
-
-
-def alibi_slopes(num_heads: int) -> list[float]:
-    """m_h: `2^(−8h/H)` for H a power of two, h = 1 … H.
-
-    Another H takes those of the power of two below it, then every other one of the next power, as
-    in the released code.
-    """
-    power = 2 ** int(math.log2(num_heads))
-    slopes = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
-    finer = [2.0 ** (-4 * h / power) for h in range(1, 2 * power, 2)]
-    return slopes + finer[: num_heads - power]
 
 
 def t5_buckets(buckets: int, farthest: int) -> list[int]:

@@ -21,7 +21,7 @@ from syntax_nmt.pictures.plots.style import (
     text_width,
 )
 
-AGREES, DIFFERS, MISSED = "as in the reference", "not in the reference", "reference alone"
+AGREES, DIFFERS, MISSED = "as in the reference", "not in the reference", "only in the reference"
 ARC = "arc"
 
 _STEP = 15.0  # points between arcs that lie above each other

@@ -17,7 +17,12 @@ from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
 from syntax_nmt.reporting.training_log import training_figures
 from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.linearised_output import balanced_notes
-from syntax_nmt.scoring.translations.text_tables import interval_text, is_significant, p_text
+from syntax_nmt.scoring.translations.text_tables import (
+    interval_text,
+    is_significant,
+    p_text,
+    signed,
+)
 from syntax_nmt.scoring.words.word_tables import comparison_tables, score_tables, word_notes
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -102,7 +107,7 @@ def _fixed(value: float, width: int) -> str:
 
 
 def _signed(value: float, width: int) -> str:
-    return f"{value:+.{width}f}".replace("-", "−")
+    return signed(value, width).replace("-", "−")
 
 
 def _duration(seconds: float | None) -> str:

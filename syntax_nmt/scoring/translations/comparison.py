@@ -11,6 +11,7 @@ import numpy as np
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
+from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.linearised_output import balanced_notes
 from syntax_nmt.scoring.translations.metrics import MetricSet
@@ -34,6 +35,7 @@ from syntax_nmt.scoring.translations.text_tables import (
     p_text,
     score_cell,
     signature_lines,
+    signed,
 )
 
 BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
@@ -45,6 +47,7 @@ TEST_COLUMNS = {
     "seeds": ("p seeds", f"Welch's t over training seeds, {FEWEST} or more of both"),
 }
 INTERVAL = "95 %"
+_LEAST_BLEU = 2  # below, a translation shares no sentence structure with its reference
 _SIGNS = "better/worse/equal"
 
 
@@ -95,6 +98,7 @@ def comparison_figures(
     """
     systems = scored_systems(metrics, test_set.systems, runs)
     add_tests(metrics, systems, runs, sampling)
+    _adjust(systems[1:])
     return {
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
@@ -154,6 +158,18 @@ def add_tests(
         _add_randomisation(measures, systems, runs, sampling)
     if SIGN in sampling.tests:
         _add_sign_test(measures, systems, runs)
+
+
+def _adjust(systems: Sequence[dict[str, Any]]) -> None:
+    """Adds `p_holm` if several systems are compared: adjusted over them, by metric and test."""
+    if len(systems) < 2:
+        return
+    for name, scores in systems[0]["scores"].items():
+        for test in (test for test in TEST_COLUMNS if test in scores):
+            items = [system["scores"][name][test] for system in systems]
+            known = [item for item in items if item["p_value"] is not None]
+            for item, p_value in zip(known, holm([item["p_value"] for item in known])):
+                item["p_holm"] = p_value
 
 
 def _add_bootstrap(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -> None:
@@ -232,6 +248,7 @@ def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
 
 def _notes(figures: dict[str, Any]) -> list[str]:
     """What the columns are, a line for sentences and one for seeds, and the signatures."""
+    bleu = "BLEU" in figures["metrics"]
     there = figures["systems"][1]["scores"][next(iter(figures["metrics"]))]
     legend = {
         column: f"{short}: {what}"
@@ -246,6 +263,12 @@ def _notes(figures: dict[str, Any]) -> list[str]:
         notes.append(
             f"{_SIGNS}: what the system's translation of a sentence makes the baseline's score"
         )
+    if len(figures["systems"]) > 2:
+        others = len(figures["systems"]) - 1
+        notes.append(f"in brackets and for *: p after Holm's adjustment over the {others} systems")
+    of_bleu = [system["scores"]["BLEU"]["score"] for system in figures["systems"] if bleu]
+    if of_bleu and max(of_bleu) < _LEAST_BLEU:
+        notes.append(f"all systems are below {_LEAST_BLEU} BLEU, where differences say little")
     if "cut" in figures:
         notes.append(f"cut: {longer_text(figures['cut'])}")
     notes += balanced_notes(figures["systems"])
@@ -267,7 +290,7 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     for system in systems:
         item = system["scores"][name]
         row = [system["name"], score_cell(item, width)]
-        row.append(f"{item['difference']:+.{width}f}" if "difference" in item else NO_FIGURE)
+        row.append(signed(item["difference"], width) if "difference" in item else NO_FIGURE)
         row += [_p_cell(item[column]) if column in item else "" for column in columns]
         if intervals and "seeds" in item:
             row.append(interval_text(item["seeds"], width))

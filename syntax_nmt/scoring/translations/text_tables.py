@@ -39,23 +39,24 @@ def is_significant(found: dict[str, Any]) -> bool:
     """Whether a test finds a difference.
 
     Args:
-        found: with `p_value`, None where the test says nothing.
+        found: with `p_value`, None where the test says nothing; if it is one of several, with
+            `p_holm`, which decides then.
     """
-    return found["p_value"] is not None and found["p_value"] < SIGNIFICANT
+    p_value = found.get("p_holm", found["p_value"])
+    return p_value is not None and p_value < SIGNIFICANT
 
 
 def p_text(found: dict[str, Any]) -> str:
     """What a test says: p, or why there is none.
 
     Args:
-        found: with `p_value`; of resampling also `floor`, of seeds also `seeds`.
+        found: with `p_value`; of resampling also `floor`, of seeds also `seeds`; with `p_holm`,
+            which follows in brackets.
     """
     if found["p_value"] is not None:
-        return p_value_text(found["p_value"], found.get("floor", 0.0))
-    fewest = min(found["seeds"])
-    if fewest >= FEWEST:
-        return "no spread"
-    return "1 seed" if fewest == 1 else f"{fewest} seeds"
+        text = p_value_text(found["p_value"], found.get("floor", 0.0))
+        return f"{text} ({p_value_text(found['p_holm'])})" if "p_holm" in found else text
+    return "no spread" if min(found["seeds"]) >= FEWEST else f"needs {FEWEST} seeds"
 
 
 def interval_text(found: dict[str, Any], width: int) -> str:
@@ -67,7 +68,17 @@ def interval_text(found: dict[str, Any], width: int) -> str:
     """
     if found["low"] is None:
         return NO_FIGURE
-    return f"{found['low']:+.{width}f} to {found['high']:+.{width}f}"
+    return f"{signed(found['low'], width)} to {signed(found['high'], width)}"
+
+
+def signed(value: float, width: int) -> str:
+    """A difference with its sign; none where it rounds to 0.
+
+    Args:
+        width: digits after the point.
+    """
+    text = f"{value:+.{width}f}"
+    return text if float(text) else text[1:]
 
 
 def signature_lines(figures: dict[str, Any]) -> list[str]:

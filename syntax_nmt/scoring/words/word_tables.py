@@ -11,6 +11,7 @@ from syntax_nmt.scoring.translations.text_tables import (
     is_significant,
     p_text,
     score_cell,
+    signed,
 )
 from syntax_nmt.scoring.words.counts import OF_REFERENCE, SOURCE
 from syntax_nmt.scoring.words.matches import F1, RECALL
@@ -103,7 +104,7 @@ def _comparison_table(table: Figures, place: int, width: int) -> Table:
         first, other = bucket["systems"][0], bucket["systems"][place]
         row = [bucket["bucket"], str(bucket["words"])]
         row += [f"{each['score']:.{width}f}" for each in (first, other)]
-        row.append(f"{other['difference']:+.{width}f}")
+        row.append(signed(other["difference"], width))
         row += [_p_cell(other[test]) if test in other else NO_FIGURE for test in tests]
         if intervals:
             found = interval_text(other["seeds"], width) if _has_interval(other) else NO_FIGURE

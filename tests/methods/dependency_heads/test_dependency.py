@@ -10,12 +10,8 @@ from trees_of import random_heads
 
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.dependency_heads.loss import (
-    DependencyObjective,
-    child_head_losses,
-    parent_head_losses,
-    supervised_head_log_probabilities,
-)
+from syntax_nmt.methods.dependency_heads.loss import DependencyObjective, child_head_losses
+from syntax_nmt.methods.parent_heads import first_heads, parent_head_losses
 
 UNSUPERVISED = -1
 
@@ -123,7 +119,7 @@ def test_losses_stay_finite_in_half_precision(system, dtype, scale):
         attention.q_proj.weight.mul_(scale)
     x = torch.randn(width, 2, 16).to(dtype).requires_grad_()
     padding = sample["net_input"]["src_tokens"].eq(task.source_dictionary.pad())
-    log_probabilities = supervised_head_log_probabilities(attention, x, padding)
+    log_probabilities = first_heads(attention, x, 2, padding.unsqueeze(1))
     assert log_probabilities.dtype == torch.float32
     loss, _ = criterion.objectives[0]({"supervised_heads": log_probabilities}, sample)
     loss.backward()

@@ -6,9 +6,10 @@ import pytest
 import torch
 from small_models import build, write_dictionaries
 
+from syntax_nmt.backbone.alibi import alibi_slopes
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
-from syntax_nmt.methods.position_bias.bias import alibi_slopes, build_position_bias, t5_buckets
+from syntax_nmt.methods.position_bias.bias import build_position_bias, t5_buckets
 
 C, H, B, S = 24, 6, 3, 150  # longer than T5's farthest bucket; H is no power of two
 PADDING = torch.arange(S) < torch.tensor([[0], [7], [140]])

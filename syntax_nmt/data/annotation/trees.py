@@ -1,0 +1,80 @@
+"""Binary trees over the source's subwords, from its constituency trees."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from syntax_nmt.data.annotation.constituents import OfConstituents
+from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
+from syntax_nmt.data.annotation.phrases import PHRASES
+from syntax_nmt.data.collation import collate_merges
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.merges import Merge, binary_merges, random_merges
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.text_columns import labelled
+
+_SINGLE = (0,)  # an empty row would count as without annotation
+
+
+class Trees(OfConstituents):
+    """Two children of each merge, from the bottom up: 2 (n − 1) numbers for n subwords.
+
+    The numbers of nodes are those of :mod:`syntax_nmt.data.merges`. A single subword, its own tree,
+    has the row 0.
+    """
+
+    name = "trees"
+    keys = ("trees", "tree_levels")
+    description = "binary trees of the source's constituents"
+    option = "load_trees"
+    help = "load the binary trees of the source, from its constituents"
+    title = "binary trees, in subwords"
+    text_kind = PHRASES
+
+    def row(
+        self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]
+    ) -> np.ndarray:
+        """See :func:`~syntax_nmt.data.merges.binary_merges`."""
+        return _row(binary_merges(annotation, counts))
+
+    def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
+        """One more than it has merges; a sentence without a tree fits any length."""
+        return np.where(rows.bounds[:, 1] < 0, sizes, rows.sizes // 2 + 1)
+
+    def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
+        """A node below the root."""
+        return 0, (2 * sizes - 3).clip(min=0)
+
+    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
+        """Neighbours merge in a random order."""
+        return _row(random_merges(size, random))
+
+    def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
+        """B×P×3: left child, right child and height of each merge, −1 = none.
+
+        Children are columns of the batch, or S + k for merge k of the sentence.
+        """
+        return collate_merges(rows, text.ids, text.sizes.take(text.ids), text.width, text.left_pad)
+
+    def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
+        """The number of merges of each height in the batch, from 1."""
+        heights = tensor[..., 2].numpy()
+        return {"tree_levels": tuple(np.bincount(heights[heights > 0])[1:].tolist())}
+
+    def show(
+        self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]
+    ) -> list[str]:
+        """`[[the [old man]] sleeps]`."""
+        nodes = list(sentence.pieces)
+        for left, right in row.reshape(-1, 2).tolist() if len(nodes) > 1 else ():
+            nodes.append(f"[{nodes[left]} {nodes[right]}]")
+        return labelled(self.name, nodes[-1:])
+
+
+def _row(merges: Sequence[Merge]) -> np.ndarray:
+    return np.asarray(merges or _SINGLE, dtype=np.int32).reshape(-1)
+
+
+TREES = Trees()

@@ -1,0 +1,71 @@
+"""Linguistically informed self-attention, LISA (Strubell et al., EMNLP 2018).
+
+The weights of one attention head are those of a biaffine parser, which learns the source's
+dependency trees. Translation needs no parse.
+
+| paper | here |
+|---|---|
+| s_ij = [d_i; 1] W e_j | `parser_head.ParserHead` |
+| the head attends by softmax(s), and has values of its own | `feature.ParserLayer.scorer` |
+| given trees in place of s, in training or in translation, too | `parser_head.TreeInjection` |
+| the parser's loss, from its logits | `loss.LisaObjective` |
+
+The scores read what the attention reads. The paper's read the output of the layer below, with a
+LayerNorm of its own: the same but for gain and offset, which W_d and W_e have, too.
+
+The rows of LISA in the table of parent-scaled heads (Bugliarello and Okazaki, 2020) were trained
+with another loss: their code applies a second softmax over dependents, so that heads learn to
+attend to children.
+"""
+
+from syntax_nmt.backbone.structures import DEPENDENCIES
+from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.methods.lisa.feature import ParserLayer
+from syntax_nmt.methods.lisa.loss import LisaObjective
+from syntax_nmt.methods.lisa.options import LisaLossOptions, LisaOptions, OptionalLisaLossOptions
+from syntax_nmt.methods.method import (
+    TRANSFORMER,
+    TRANSFORMER_ENCODER,
+    Loss,
+    Method,
+    Preset,
+    TrainingLine,
+)
+
+METHOD = Method(
+    name="parsers in attention",
+    families=(TRANSFORMER,),
+    options=LisaOptions,
+    features={TRANSFORMER_ENCODER: ParserLayer},
+    loss=Loss(
+        "lisa_cross_entropy",
+        LisaObjective,
+        LisaLossOptions,
+        OptionalLisaLossOptions,
+        {"--parse-weight": 1.0},
+    ),
+    presets={"lisa_transformer": Preset(TRANSFORMER, {"lisa_layer": 0})},
+    lines=(
+        TrainingLine(
+            "a parser in attention",
+            "lisa_transformer",
+            "lisa",
+            criterion="lisa_cross_entropy",
+            needs=(HEADS,),
+        ),
+    ),
+    switch=("--lisa-layer=0",),
+    trials={
+        "lisa_transformer+inject": ("lisa_transformer", "--lisa-inject"),
+        "lisa_transformer+wide": (
+            *("lisa_transformer", "--lisa-dim=24", "--lisa-layer=-1"),
+            "--encoder-normalize-before",
+        ),
+        "lisa_transformer+narrow": (
+            *("lisa_transformer", "--lisa-dim=2"),
+            "--supervised-layer=-1",
+        ),
+    },
+    gives={DEPENDENCIES: "--arch lisa_transformer or with --lisa-layer"},
+    same_at_inference=("lisa_attention",),
+)

@@ -1,0 +1,62 @@
+"""The options of linguistically informed self-attention and its loss (Strubell et al., 2018).
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
+
+from dataclasses import dataclass
+from typing import Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from syntax_nmt.arguments import encoder_option, option
+
+OWN, GOLD = "own", "gold"
+ATTENTION = (OWN, GOLD)
+
+
+@dataclass
+class LisaOptions(FairseqDataclass):
+    """Off by default."""
+
+    lisa_layer: Optional[int] = encoder_option(
+        None,
+        "linguistically informed self-attention (Strubell et al., 2018): the encoder layer whose "
+        "first head attends with the weights of a parser, which learns the source's dependency "
+        "trees; 0 is the lowest, -1 the top layer (default: no layer; lisa_transformer: 0, as in "
+        "the comparison of Bugliarello and Okazaki, 2020)",
+    )
+    lisa_dim: Optional[int] = encoder_option(
+        None,
+        "linguistically informed self-attention: width of the parser's views of a token; published "
+        "500 (default: that of an attention head)",
+    )
+    lisa_attention: ChoiceEnum(ATTENTION) = encoder_option(  # type: ignore[valid-type]
+        OWN,
+        "linguistically informed self-attention: in training the head attends by the parser's own "
+        "weights (own), or each token to its head in the given tree (gold, as published); both "
+        "attend by the parser's weights in translation (default: own)",
+    )
+    lisa_inject: bool = encoder_option(
+        False,
+        "linguistically informed self-attention: each token attends to its head in a given tree, "
+        "in translation, too (needs --load-dependencies or --parser-config); also of a trained "
+        "model, by --model-overrides (default: off)",
+    )
+
+
+@dataclass
+class LisaLossOptions(FairseqDataclass):
+    """The weight of the parser's loss."""
+
+    parse_weight: float = option(
+        1.0, "weight λ of the loss of linguistically informed self-attention's parser (default: 1)"
+    )
+
+
+@dataclass
+class OptionalLisaLossOptions(LisaLossOptions):
+    """The same, off by default."""
+
+    parse_weight: float = option(
+        0.0, "weight λ of the loss of linguistically informed self-attention's parser (default: 0)"
+    )

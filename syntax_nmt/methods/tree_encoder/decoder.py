@@ -1,0 +1,134 @@
+"""A decoder that attends to the nodes of trees."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from syntax_nmt.backbone.additive_attention import AttentionMemory
+from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, Recurrence
+from syntax_nmt.backbone.rnn_decoder import RNNDecoder
+from syntax_nmt.methods.tree_encoder.coverage import Coverage
+
+CHILDREN = "tree_children"
+_COVERAGE = "coverage"
+
+
+@dataclass(frozen=True)
+class TreeMemory(AttentionMemory):
+    """The memory of words and phrases.
+
+    Attributes:
+        children: B×P×2, the columns of the children of the last P annotations; −1 = none.
+        covered: B×N×3·dim, what coverage reads of the annotations; 0 wide without coverage.
+    """
+
+    children: Tensor
+    covered: Tensor
+
+
+class NodeGRU(Recurrence):
+    """The steps of an RNN decoder over the nodes of trees, with or without coverage.
+
+    Args:
+        steps: of RNNsearch or RNNsearch*.
+        coverage: None = attention forgets what it has attended to.
+    """
+
+    reads = (CHILDREN,)
+    memory = TreeMemory
+
+    def __init__(self, steps: AttentiveGRU, coverage: Coverage | None) -> None:
+        super().__init__()
+        self.state_dim = steps.state_dim
+        self.steps, self.coverage = steps, coverage
+
+    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> TreeMemory:
+        """The source input of all steps.
+
+        Args:
+            annotations: B×N×M.
+            padding: B×N, True = nothing.
+            **further: B×P×2 columns of the children of the last P annotations; −1 = none.
+        """
+        memory = self.steps.remember(annotations, padding)
+        covered = annotations[..., :0]
+        if self.coverage is not None:
+            covered = self.coverage.annotation(annotations)
+        return TreeMemory(
+            **{field.name: getattr(memory, field.name) for field in fields(memory)},
+            children=further[CHILDREN],
+            covered=covered,
+        )
+
+    def forward(
+        self, words: Tensor, state: Tensor, coverage: Tensor | None, memory: TreeMemory
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """All steps of given words.
+
+        Args:
+            words: T×R×E, of R hypotheses.
+            state: R×C, before the first step.
+            coverage: R×N×dim, before it; None = it is the first of the sentence.
+            memory: of :meth:`remember`; R is a multiple of its number of sentences.
+
+        Returns:
+            the states T×R×C, the attention weights T×R×N, and coverage after the last step.
+        """
+        if self.coverage is None:
+            return *self.steps(words, state, memory), None
+        if coverage is None:
+            nodes = memory.padding.size(1)
+            coverage = memory.keys.new_zeros(len(state), nodes, self.coverage.dim)
+        states, weights = [], []
+        for inputs in self.steps.input_projection(words):
+            before = state
+            state, attended = self.steps.step(inputs, state, self._seen(memory, coverage))
+            coverage = self._after(coverage, attended, before, memory)
+            states.append(state)
+            weights.append(attended)
+        # The last coverage is read by nothing in training; its parameters take part all the same.
+        states[-1] = states[-1] + 0 * coverage.sum(dim=(1, 2)).unsqueeze(1)
+        return torch.stack(states), torch.stack(weights), coverage
+
+    def _seen(self, memory: TreeMemory, coverage: Tensor) -> TreeMemory:
+        """The memory with the keys of each hypothesis."""
+        assert self.coverage is not None
+        hypotheses = len(coverage) // len(memory.keys)
+        keys, padding = memory.keys, memory.padding
+        if hypotheses > 1:
+            keys, padding = (x.repeat_interleave(hypotheses, dim=0) for x in (keys, padding))
+        return replace(memory, keys=keys + self.coverage.key(coverage), padding=padding)
+
+    def _after(
+        self, coverage: Tensor, weights: Tensor, state: Tensor, memory: TreeMemory
+    ) -> Tensor:
+        assert self.coverage is not None
+        grouped = (x.unflatten(0, (len(memory.keys), -1)) for x in (coverage, weights, state))
+        return self.coverage(*grouped, memory.covered, memory.children).flatten(0, 1)
+
+
+class NodeDecoder(RNNDecoder):
+    """An RNN decoder that attends to words and phrases; the weights that it returns are the words'.
+
+    With coverage, a search keeps that of every hypothesis.
+    """
+
+    recurrence: NodeGRU
+
+    def _steps(
+        self,
+        words: Tensor,
+        state: Tensor,
+        memory: AttentionMemory,
+        kept: Mapping[str, Tensor] | None,
+    ) -> tuple[Tensor, Tensor, Mapping[str, Tensor]]:
+        assert isinstance(memory, TreeMemory)
+        before = None if kept is None else kept.get(_COVERAGE)
+        states, weights, after = self.recurrence(words, state, before, memory)
+        return states, weights, {} if after is None else {_COVERAGE: after}
+
+    def _of_tokens(self, weights: Tensor, memory: AttentionMemory) -> Tensor:
+        assert isinstance(memory, TreeMemory)
+        return weights[..., : weights.size(-1) - memory.children.size(1)]

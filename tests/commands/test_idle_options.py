@@ -1,0 +1,19 @@
+"""Options that do nothing without others are refused, before any file is read."""
+
+import pytest
+from translations import refused
+
+IDLE = [
+    ("score x --reference y --confidence-n 5", "--confidence-n does nothing without --confidence"),
+    ("score x --reference y --seed 5", "--seed does nothing without --confidence"),
+    ("average x --by epochs --output y", "--by does nothing without --last"),
+    ("chunk --train x --output y --workers 2", "--workers does nothing without --input"),
+    ("chunk --trees x --output y --stanza-dir z", "--stanza-dir does nothing without --input"),
+    ("chunk --trees x --output y --by rules", "--by does nothing without --input"),
+    ("chunk --input x --output y --max-steps 3", "--max-steps does nothing without --train"),
+]
+
+
+@pytest.mark.parametrize(("command", "said"), IDLE)
+def test_idle_options(command, said):
+    assert refused(*command.split()).startswith(said)
