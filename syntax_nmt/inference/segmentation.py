@@ -49,7 +49,6 @@ class Segment:
 
         Args:
             mode: one of :data:`~syntax_nmt.data.linearised_folder.MODES`.
-            source: which side.
         """
         in_pieces = self.scheme == SENTENCEPIECE
         subwords = LinearisedSubwords(

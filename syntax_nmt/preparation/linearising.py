@@ -167,11 +167,7 @@ class Lengths:
                 )
 
     def note_of_updates(self, max_tokens: int) -> str:
-        """How many updates a pass over the translations takes.
-
-        Args:
-            max_tokens: of an update.
-        """
+        """How many updates of so many tokens a pass over the translations takes."""
         updates, plain = (-(-tokens // max_tokens) for tokens in (self.tokens, self.plain))
         return (
             f"an epoch of translation takes about {updates:,} updates of {max_tokens:,} tokens, "

@@ -71,11 +71,8 @@ def parsed_first(mode: str | None, source: str, target: str) -> tuple[str, str]:
 
 
 def form_of(args: argparse.Namespace, words: str, closing: bool) -> Form:
-    """The form that the options of :func:`add_form_arguments` describe.
-
-    Args:
-        words: the default.
-        closing: as of the form.
+    """The form that the options of :func:`add_form_arguments` describe; `--words` is `words`
+    by default.
     """
     return Form(args.words or words, args.labels or SHORT, closing)
 
