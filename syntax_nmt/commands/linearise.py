@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     check_outputs([args.output], [args.file])
     trees = _trees(args.file)
     with open_output(args.output) as stream:
-        stream.writelines(_lines(trees, form_of(args, KEPT, args.closing)))
+        stream.writelines(_lines(args.file, trees, form_of(args, KEPT, args.closing)))
 
 
 def _trees(file: Path) -> Iterator[ConstituentTree | DependencyTree | None]:
@@ -59,6 +59,17 @@ def _trees(file: Path) -> Iterator[ConstituentTree | DependencyTree | None]:
     )
 
 
-def _lines(trees: Iterator[ConstituentTree | DependencyTree | None], form: Form) -> Iterator[str]:
+def _lines(
+    file: Path, trees: Iterator[ConstituentTree | DependencyTree | None], form: Form
+) -> Iterator[str]:
     for tree in trees:
-        yield f"{'' if tree is None else linearised(tree, form)}\n"
+        if tree is None:
+            yield "\n"
+            continue
+        for word in tree.words:
+            if word.split() != [word]:
+                raise UserError(
+                    f"{file}:{tree.line}: the word {word!r} has a space, where words of a text "
+                    "end: write it as several words"
+                )
+        yield f"{linearised(tree, form)}\n"

@@ -4,7 +4,7 @@ import itertools
 from random import Random
 
 import pytest
-from commands import syntax_nmt
+from commands import refuse, syntax_nmt
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import format_tree, parse_tree, read_trees
@@ -173,6 +173,14 @@ def test_ewt_comes_back(shared, part, trees):
 def test_craft_comes_back(shared):
     path = shared / "data" / "craft" / "craft_penn.mrg.gz"
     assert sum(same(tree, FEW) for tree in read_trees(path) if tree is not None) == 30830
+
+
+def test_a_word_with_a_space_is_refused(tmp_path):
+    file = tmp_path / "a.conllu"
+    file.write_text("1\t10 000\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    assert "a.conllu:1: the word '10 000' has a space" in refuse(
+        "syntax_nmt.cli", "linearise", file
+    )
 
 
 def test_the_command(tmp_path):

@@ -38,10 +38,13 @@ def raw(tmp_path_factory) -> Path:
                   "(X -RRB-S) (X -LRB-) (X -RRB-))\n")  # fmt: skip
     with (folder / "train.tgt.chunks").open("a") as out:
         out.write(" ".join(["B-NP"] * len(ODD.split())) + "\n")
-    with (folder / "train.src.conllu").open("a") as out:
-        rows = [f"{n}\t{word}" + "\t_" * 4 + f"\t{n - 1}\tdep\t_\t_\n"
-                for n, word in enumerate(ODD.split(), start=1)]  # fmt: skip
-        out.write("".join([*rows, "\n"]))
+    rows = [
+        f"{n}\t{word}" + "\t_" * 4 + f"\t{n - 1}\tdep\t_\t_\n"
+        for n, word in enumerate(ODD.split(), start=1)
+    ]
+    for lang in ("src", "tgt"):
+        with (folder / f"train.{lang}.conllu").open("a") as out:
+            out.write("".join([*rows, "\n"]))
     return folder
 
 
