@@ -154,7 +154,7 @@ def run(args: argparse.Namespace) -> None:
         done.note(line)
     done.run()
     tell(summary(done))
-    tell(next_commands(TrainingData.of(plan.folder, plan.splits[0].lines), FOLDER))
+    tell(next_commands(TrainingData.of(plan.folder), FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:
