@@ -173,8 +173,7 @@ def run(args: argparse.Namespace) -> None:
         done.note(line)
     done.run()
     tell(summary(done))
-    pairs = None if plan.linearised else plan.splits[0].lines  # its text has other lines
-    tell(next_commands(TrainingData.of(plan.folder, pairs), FOLDER))
+    tell(next_commands(TrainingData.of(plan.folder), FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:
