@@ -16,6 +16,7 @@ from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import TARGET, AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.data_bin_names import check_name
+from syntax_nmt.data.linearised_folder import PARSED_SOURCE, linearised_mode
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
@@ -121,7 +122,11 @@ class TrainingData:
 
     @property
     def takes_typed_text(self) -> bool:
-        """Whether fairseq-interactive can segment typed text: it knows one way for both sides."""
+        """Whether fairseq-interactive can segment typed text: it knows one way for both sides, and
+        does not parse what becomes text.
+        """
+        if linearised_mode(self.folder) == PARSED_SOURCE:
+            return False
         cut = [text.sentencepiece_model is not None for text in self.segmentation.values()]
         return bool(cut) and cut[0] == cut[1]
 
