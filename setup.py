@@ -73,7 +73,7 @@ setup(
         "cluster": ["dask[distributed]>=2024.1"],
         "export": ["ctranslate2>=4.6"],  # syntax-nmt export --to ctranslate2
         "ja": ["sacrebleu[ja]"],  # --tokenize ja-mecab
-        "docs": ["pdoc>=15"],
+        "docs": ["mkdocs-material>=9.6", "mkdocstrings-python>=1.16", "ruff>=0.15"],
         "experiments": ["jsonschema>=4.20", "snakemake>=9; python_version >= '3.11'"],
         "serve": ["starlette>=0.40", "uvicorn>=0.30"],
         "test": [
@@ -81,6 +81,8 @@ setup(
             "dask[distributed]>=2024.1",
             "filelock>=3.13",
             "jsonschema>=4.20",
+            "mkdocs-material>=9.6",
+            "mkdocstrings-python>=1.16",
             "mypy>=1.14",
             "nltk>=3.10.4",
             "pytest>=8",

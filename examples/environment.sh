@@ -17,14 +17,15 @@ is_right_version() {
   "$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
 }
 
-find_python() { # 3.12 first: there is a binary of fairseq-fixed for it
+find_python() { # $PYTHON, or 3.12 first: there is a binary of fairseq-fixed for it
   local candidate
-  for candidate in python3.12 python3.11 python3.13 python3.10 python3 python; do
+  for candidate in ${PYTHON:-python3.12 python3.11 python3.13 python3.10 python3 python}; do
     if is_right_version "$candidate"; then
       echo "$candidate"
       return
     fi
   done
+  [ -z "${PYTHON:-}" ] || fail "PYTHON=$PYTHON is no Python from 3.10 to 3.13: name one, or unset it"
   fail "found no Python from 3.10 to 3.13; install one (python3.12 on the PATH is enough)"
 }
 

@@ -132,13 +132,6 @@ def test_a_kind_is_one_object(package, prepared):
     assert eval(printed) == expected
 
 
-def test_the_reference_is_of_every_part():
-    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("\\\n", "")
-    (named,) = re.findall(r"syntax_nmt\.\{(\S+)\}", text)
-    parts = {path.parent.name for path in (REPOSITORY / "syntax_nmt").glob("*/__init__.py")}
-    assert parts == set(named.split(","))
-
-
 def test_add_a_method(package, prepared):
     text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
     steps = BLOCK.findall(text)

@@ -145,7 +145,7 @@ class ConditionalGRU(AttentiveGRU):
         Args:
             inputs: N×3C, a word times :attr:`input_projection`.
             state: N×C.
-            memory: of :meth:`remember`.
+            memory: of :meth:`AttentiveGRU.remember`.
 
         Returns:
             the next state N×C, and the attention weights N×S.

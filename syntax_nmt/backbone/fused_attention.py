@@ -23,7 +23,7 @@ class FusedMultiheadAttention(MultiheadAttention):
     explicitly and are those before dropout.
 
     In beam search the hypotheses of a sentence attend to one shared copy of its keys and values
-    (see :meth:`set_beam_size`, which fairseq defines).
+    (see `set_beam_size`, which fairseq defines).
 
     Args:
         embed_dim: C.
@@ -31,7 +31,7 @@ class FusedMultiheadAttention(MultiheadAttention):
         causal: a square `attn_mask` given to :meth:`forward` is always the mask of the future, as
             in a decoder, so that the kernel's own causal masking can replace it.
         scorer: has the queries and keys of one head.
-        **kwargs: as of :class:`fairseq.modules.MultiheadAttention`.
+        **kwargs: as of `fairseq.modules.MultiheadAttention`.
     """
 
     def __init__(
@@ -79,8 +79,10 @@ class FusedMultiheadAttention(MultiheadAttention):
                 queries are the last positions of the keys.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
-            bias: of :class:`AttentionChange`; `key_padding_mask` and `attn_mask` are not read then.
-            factor: of :class:`AttentionChange`. No fused kernel multiplies logits.
+            bias: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`;
+                `key_padding_mask` and `attn_mask` are not read then.
+            factor: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`. No
+                fused kernel multiplies logits.
 
         Returns:
             the output, T×B×C, and the weights: None, B×T×S or H×B×T×S.

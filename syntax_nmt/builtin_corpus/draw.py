@@ -1,6 +1,6 @@
 """Random draws that are the same on every platform and Python version.
 
-Everything is built on :meth:`random.Random.random`, the only method whose sequence Python promises
+Everything is built on `random.Random.random`, the only method whose sequence Python promises
 to keep, and on additions and divisions, which IEEE 754 rounds the same everywhere.
 """
 

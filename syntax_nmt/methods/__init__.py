@@ -60,7 +60,7 @@ def features_of(part: Part, given: Any, half: Any) -> list[Any]:
 
     Args:
         given: all options of the model.
-        half: what they are built for, as of :meth:`Feature.of`.
+        half: what they are built for, as of :meth:`~syntax_nmt.backbone.feature.Feature.of`.
 
     Raises:
         UserError: options that contradict each other.

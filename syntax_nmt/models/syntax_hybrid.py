@@ -38,10 +38,10 @@ class RNNEncoderForTransformer(RNNEncoder):
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
     ) -> dict[str, list[Tensor]]:
-        """Rearranges what :meth:`forward` returned, as a search rearranges its hypotheses.
+        """Rearranges what `forward` returned, as a search rearranges its hypotheses.
 
         Args:
-            encoder_out: of :meth:`forward`.
+            encoder_out: of `forward`.
             new_order: the row that goes to each place.
         """
         (encoded,), (padding,) = encoder_out[STATES], encoder_out[PADDING]

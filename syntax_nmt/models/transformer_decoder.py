@@ -90,7 +90,7 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
         return upgraded
 
     def prepare_for_search(self, beam_size: int, need_attn: bool) -> None:
-        """Sets the parameters of a search; :class:`SyntaxTranslationTask` calls this before and
+        """Sets the parameters of a search; `SyntaxTranslationTask` calls this before and
         after each.
 
         Args:

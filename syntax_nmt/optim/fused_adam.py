@@ -19,7 +19,7 @@ _GROUP_KEYS = ("params", "lr", "betas", "eps", "weight_decay", "amsgrad")
 class FusedAdam(torch.optim.AdamW):
     """Adam (Kingma and Ba, 2015) with decoupled weight decay as fairseq computes it.
 
-    Same numbers as :class:`fairseq.optim.adam.Adam`, which loops over the parameters in Python and
+    Same numbers as `fairseq.optim.adam.Adam`, which loops over the parameters in Python and
     makes about ten passes over each; torch's kernel makes one pass. fairseq adds ε to `√v`, torch
     to `√(v / (1 − β₂ᵗ))`: each step gets the ε that makes both equal for parameters with gradients
     from the first step on.

@@ -17,7 +17,7 @@ _CHUNK = 5000
 
 
 class Tokenizer(NamedTuple):
-    """What makes a :class:`~.word_tokenizer.WordTokenizer`, small enough to travel.
+    """What makes a :class:`~syntax_nmt.parsing.word_tokenizer.WordTokenizer`, small enough to send.
 
     Attributes:
         mode: one of its modes.

@@ -79,16 +79,16 @@ esac
 """
 
 
-def installed(copied, has_gpu=False):
+def installed(copied, has_gpu=False, name="python3.12", **environment):
     """What a new checkout's first command prints, with these programs."""
     shutil.copy(REPOSITORY / "setup.py", copied)
     shutil.copy(REPOSITORY / "constraints.txt", copied)
-    programs = {"python3.12": PYTHON, "nvidia-smi": f"#!/bin/bash\nexit {int(not has_gpu)}\n"}
+    programs = {name: PYTHON, "nvidia-smi": f"#!/bin/bash\nexit {int(not has_gpu)}\n"}
     (copied / "bin").mkdir()
     for name, text in programs.items():
         (copied / "bin" / name).write_text(text)
         (copied / "bin" / name).chmod(0o755)
-    return sourced(copied, OWN, PATH=f"{copied}/bin:/usr/bin:/bin")
+    return sourced(copied, OWN, PATH=f"{copied}/bin:/usr/bin:/bin", **environment)
 
 
 def test_behind_a_firewall_one_line_tells_of_the_other_torch(copied):
@@ -104,6 +104,18 @@ def test_behind_a_firewall_one_line_tells_of_the_other_torch(copied):
 def test_compiling_is_announced(copied, version, said):
     (copied / "version").write_text(version)
     assert ("compiled for others, about 4 minutes" in installed(copied).stdout) is said
+
+
+def test_python_chooses_the_python(copied):
+    done = installed(copied, name="chosen", PYTHON="chosen")
+    assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
+
+
+def test_a_python_that_cannot_be_used_is_named(copied):
+    done = installed(copied, PYTHON="python2.7")
+    assert done.returncode == 1
+    assert "PYTHON=python2.7 is no Python from 3.10 to 3.13" in done.stderr
+    assert not (copied / ".venv").exists()
 
 
 @pytest.mark.parametrize("has_gpu", [False, True])

@@ -156,8 +156,10 @@ class PhraseGatedAttention(FusedMultiheadAttention):
                 the future.
             before_softmax: not supported: the gates act after the softmax.
             need_head_weights: return the weights of each head.
-            bias: of :class:`AttentionChange`, added to the gates'.
-            factor: of :class:`AttentionChange`. It multiplies the logits; gates are added.
+            bias: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`, added
+                to the gates'.
+            factor: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`. It
+                multiplies the logits; gates are added.
             need_distances: also return the distances.
 
         Returns:

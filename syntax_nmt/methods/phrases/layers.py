@@ -84,7 +84,8 @@ class PhraseEncoderLayer(FusedEncoderLayer):
             encoder_padding_mask: B×S, True = pad.
             wanted: of the self-attention, as of :class:`FusedEncoderLayer`.
             phrases: which tokens make up which phrase.
-            **change: of the self-attention, members of :class:`AttentionChange`.
+            **change: of the self-attention, members of
+                :class:`~syntax_nmt.backbone.attention_change.AttentionChange`.
         """
         residual = x
         if self.normalize_before:

@@ -25,8 +25,8 @@ class LengthBins:
 
     Attributes:
         edges: ascending lengths.
-        upper_inclusive: whether a length on an edge belongs to the shorter group: ≤10, 11–20, …,
-            >50. Otherwise it belongs to the longer one: <15, 15–29, …, ≥45.
+        upper_inclusive: whether a length on an edge belongs to the shorter group: ≤10, 11–20,
+            …, >50. Otherwise it belongs to the longer one: <15, 15–29, …, ≥45.
     """
 
     edges: tuple[int, ...] = DEFAULT_EDGES
