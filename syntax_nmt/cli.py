@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.commands.control",
         "write annotation without syntax, such as trees of other sentences",
     ),
+    "linearise": ("syntax_nmt.commands.linearise", "write parses as text with brackets"),
     "binarize": (
         "syntax_nmt.commands.binarize",
         "add annotation to a data-bin folder of fairseq-preprocess",

@@ -17,14 +17,14 @@ class AttentionMemory:
 
     Attributes:
         keys: B×S×A, U h.
-        values: B×S×width, the input of the recurrence from the annotations.
-        annotations: B×S×M, h.
+        values: B×S×width, the input of the recurrence from the encoder's states.
+        encoded: B×S×M, h.
         padding: B×S, True = pad.
     """
 
     keys: Tensor
     values: Tensor
-    annotations: Tensor
+    encoded: Tensor
     padding: Tensor
 
     @cached_property
@@ -40,7 +40,7 @@ class AttentionMemory:
 
         Args:
             weights: N×S; hypotheses of one sentence are adjacent; N is a multiple of B.
-            of: B×S×width, :attr:`values` or :attr:`annotations`.
+            of: B×S×width, :attr:`values` or :attr:`encoded`.
 
         Returns:
             N×width.
@@ -58,7 +58,7 @@ class AdditiveAttention(nn.Module):
     The backward pass recomputes `tanh(W s + U h)`, which would take T·S·A numbers per sentence.
 
     Args:
-        memory_dim: M, width of the annotations h.
+        memory_dim: M, width of the encoder's states h.
         attention_dim: A, rows of W and U.
     """
 

@@ -23,11 +23,11 @@ class Recurrence(nn.Module, ABC):
     memory: type[AttentionMemory] = AttentionMemory
 
     @abstractmethod
-    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
+    def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of all steps.
 
         Args:
-            annotations: B×S×M.
+            encoded: B×S×M.
             padding: B×S, True = pad.
             **further: what :attr:`reads` names, B×… each.
         """
@@ -38,13 +38,13 @@ class AttentiveGRU(Recurrence):
 
     (Bahdanau et al., 2015; Zhang et al., 2018, equations 2 to 4.) Products that do not depend on
     the recurrence are computed outside of it: that of the gates with the words y for all steps at
-    once; that with the context a, which is linear, with the annotations once a sentence, so that
-    attention averages products. Products with the same state are one product.
+    once; that with the context a, which is linear, with the encoder's states once a sentence, so
+    that attention averages products. Products with the same state are one product.
 
     Args:
         input_dim: E, width of the words y.
         state_dim: C.
-        memory_dim: M, width of the annotations.
+        memory_dim: M, width of the encoder's states.
         attention_dim: A.
     """
 
@@ -57,17 +57,17 @@ class AttentiveGRU(Recurrence):
         # Rows: the hidden product of the GRU that reads the context, then the attention's query.
         self.query_projection = nn.Linear(state_dim, GATES * state_dim + attention_dim, bias=False)
 
-    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
+    def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of all steps.
 
         Args:
-            annotations: B×S×M.
+            encoded: B×S×M.
             padding: B×S, True = pad.
         """
         return AttentionMemory(
-            keys=self.attention.key_projection(annotations),
-            values=self.context_projection(annotations),
-            annotations=annotations,
+            keys=self.attention.key_projection(encoded),
+            values=self.context_projection(encoded),
+            encoded=encoded,
             padding=padding,
         )
 
@@ -130,7 +130,7 @@ class ConditionalGRU(AttentiveGRU):
     Args:
         input_dim: E, width of the words y.
         state_dim: C.
-        memory_dim: M, width of the annotations.
+        memory_dim: M, width of the encoder's states.
         attention_dim: A.
     """
 

@@ -18,8 +18,8 @@ class InterleavedEncoder(EncoderNetwork):
     """Forward GRU → layer → backward GRU → layer (Zhang et al., 2018, section 5.2).
 
     Every block l has a residual connection, equation 11, and then a dense one, equation 12:
-    ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the annotations. The
-    first input is the embedding, so it is as wide as a GRU.
+    ``h^l = in^l + out^l;  in^{l+1} = W_dc [h^1; …; h^l] + b``; the last are the encoder's states.
+    The first input is the embedding, so it is as wide as a GRU.
 
     Args:
         state_dim: C, width of the embeddings and units of each GRU.
@@ -44,7 +44,7 @@ class InterleavedEncoder(EncoderNetwork):
         )
 
     def forward(self, x: Tensor, padding: Tensor) -> Tensor:
-        """The annotations of a batch.
+        """The encoder's states of a batch.
 
         Args:
             x: B×S×C.
@@ -67,7 +67,7 @@ class InterleavedEncoder(EncoderNetwork):
 class StackedEncoder(EncoderNetwork):
     """Two GRUs, the baseline in the released code of Zhang et al. (2018).
 
-    `h→_i = GRU→(x_i, h→_{i−1});  h_i = GRU←(h→_i, h_{i+1})`: annotations are C wide, not 2C.
+    `h→_i = GRU→(x_i, h→_{i−1});  h_i = GRU←(h→_i, h_{i+1})`: states are C wide, not 2C.
 
     Args:
         input_dim: width of the embeddings.
@@ -81,7 +81,7 @@ class StackedEncoder(EncoderNetwork):
         self.output_dim = state_dim
 
     def forward(self, x: Tensor, padding: Tensor) -> Tensor:
-        """The annotations of a batch.
+        """The encoder's states of a batch.
 
         Args:
             x: B×S×E.

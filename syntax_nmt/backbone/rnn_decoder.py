@@ -24,14 +24,14 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
 
     The lowest layer attends to the source. A higher layer is a GRU over the states of the layer
     below; without feedback, torch's fused GRU computes all steps at once. Every layer
-    begins with `tanh(W · mean of annotations over real words)`, or with the encoder's own summary
-    in place of the mean.
+    begins with `tanh(W · mean of the encoder's states over real words)`, or with the encoder's own
+    summary in place of the mean.
 
     Args:
         embed_tokens: V×E.
         recurrence: the lowest layer.
         readout: of the state of the top layer, the word and the context.
-        memory_dim: M, width of the annotations.
+        memory_dim: M, width of the encoder's states.
         layers: how many.
         share_embeddings: the output layer's weights are the embeddings.
     """
@@ -167,22 +167,22 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
         if cache is not None:
             memory = self.recurrence.memory(*(cache[name] for name in self._of_sentences()))
             return memory, [cache[f"state{layer}"] for layer in range(len(self.start))]
-        annotations = encoder_out[STATES][0].transpose(0, 1)  # S×B×M, here B×S×M
+        encoded = encoder_out[STATES][0].transpose(0, 1)  # S×B×M, here B×S×M
         padding = encoder_out[PADDING][0]
         names = [name for name in (SUMMARY, *self.recurrence.reads) if name in encoder_out]
         further = {name: encoder_out[name][0] for name in names}
         if ROWS in encoder_out:  # rearranged: one row per sentence is enough
             sentences = encoder_out[ROWS][0][:: self.beam_size]
-            annotations, padding = (x.index_select(0, sentences) for x in (annotations, padding))
+            encoded, padding = (x.index_select(0, sentences) for x in (encoded, padding))
             further = {name: x.index_select(0, sentences) for name, x in further.items()}
         summary = further.pop(SUMMARY, None)
         if summary is None:
-            summary = mean_of_words(annotations, padding)
+            summary = mean_of_words(encoded, padding)
         hypotheses = self.beam_size if ROWS in encoder_out else 1
         states = [
             torch.tanh(start(summary)).repeat_interleave(hypotheses, dim=0) for start in self.start
         ]
-        return self.recurrence.remember(annotations, padding, **further), states
+        return self.recurrence.remember(encoded, padding, **further), states
 
     def _of_sentences(self) -> list[str]:
         """The names in the cache of what the hypotheses of a sentence share."""
@@ -237,6 +237,6 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
     def _contexts(weights: Tensor, memory: AttentionMemory) -> Tensor:
         """a_j of every step, B×T×M, from the weights B×T×S."""
         batch, steps, width = weights.shape
-        of = memory.annotations
+        of = memory.encoded
         grouped = weights.to(of.dtype).reshape(of.size(0), -1, width)
         return torch.bmm(grouped, of).view(batch, steps, -1)

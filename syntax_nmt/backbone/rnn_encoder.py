@@ -28,7 +28,7 @@ SUMMARY = "encoder_summary"
 
 
 @dataclass(frozen=True)
-class Annotations:
+class Encoded:
     """What decoders read of a batch of source sentences.
 
     Attributes:
@@ -44,7 +44,7 @@ class Annotations:
 
 
 class EncoderNetwork(nn.Module):
-    """Turns embeddings, B×S×E, and padding, B×S with True = pad, into annotations, B×S×M.
+    """Turns embeddings, B×S×E, and padding, B×S with True = pad, into states, B×S×M.
 
     It gets what else it reads from the feature that builds it.
 
@@ -56,11 +56,11 @@ class EncoderNetwork(nn.Module):
 
 
 class RNNEncoder(FeaturedHalf, FairseqEncoder):
-    """Embeddings, and a network that turns them into annotations.
+    """Embeddings, and a network that turns them into states.
 
     Args:
         embed_tokens: V×E.
-        network: makes the annotations.
+        network: makes the encoder's states.
         features: from what acts lowest to what stands on top.
     """
 
@@ -102,8 +102,8 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
                 ensemble; and arguments of Transformers, which are not read.
 
         Returns:
-            `encoder_out`: the annotations S×B×M, in the columns of `src_tokens`;
-            `encoder_padding_mask`: B×S, True = pad. Features may add annotations beyond S, and
+            `encoder_out`: the encoder's states S×B×M, in the columns of `src_tokens`;
+            `encoder_padding_mask`: B×S, True = pad. Features may add states beyond S, and
             further entries.
         """
         padding = src_tokens.eq(self.dictionary.pad())
@@ -118,12 +118,12 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
             inputs: dict[str, Tensor] = {}
             for feature in self.features:
                 inputs.update(feature.network_inputs(source))
-            annotations = self.network(x, padding, **inputs)
+            encoded = self.network(x, padding, **inputs)
             for feature in self.features:
-                annotations = feature.above(annotations, source)
-            read = Annotations(annotations, padding)
+                encoded = feature.above(encoded, source)
+            read = Encoded(encoded, padding)
             for feature in self.features:
-                read = feature.annotations(read, source)
+                read = feature.extended(read, source)
         states = self.dropout_out(read.states)
         further = {name: [tensor] for name, tensor in read.more.items()}
         return {STATES: [states.transpose(0, 1)], PADDING: [read.padding], **further}
@@ -149,7 +149,7 @@ def rows_rearranged(
 ) -> dict[str, list[Tensor]]:
     """What an encoder returned, rearranged for an RNN decoder.
 
-    The decoder reads the annotations only at the first step, once per sentence: only their row
+    The decoder reads the encoder's states only at the first step, once per sentence: only their row
     numbers, `encoder_rows`, are rearranged.
 
     Args:
@@ -173,7 +173,7 @@ class BidirectionalEncoder(EncoderNetwork):
         self.output_dim = self.gru.output_dim
 
     def forward(self, x: Tensor, padding: Tensor) -> Tensor:
-        """The annotations of a batch.
+        """The encoder's states of a batch.
 
         Args:
             x: B×S×E.

@@ -13,7 +13,7 @@ from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, ConditionalGR
 from syntax_nmt.backbone.feature import EncoderFeature, Feature, Source
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
-from syntax_nmt.backbone.rnn_encoder import Annotations, EncoderNetwork
+from syntax_nmt.backbone.rnn_encoder import Encoded, EncoderNetwork
 
 
 class RNNEncoderFeature(EncoderFeature):
@@ -28,16 +28,16 @@ class RNNEncoderFeature(EncoderFeature):
         return {}
 
     def output_width(self, width: int) -> int:
-        """The width of what :meth:`annotations` gives.
+        """The width of what :meth:`extended` gives.
 
         Args:
             width: M, of what it gets.
         """
         return width
 
-    def annotations(self, annotations: Annotations, source: Source) -> Annotations:
+    def extended(self, encoded: Encoded, source: Source) -> Encoded:
         """What decoders read, after all features have changed the states of the tokens."""
-        return annotations
+        return encoded
 
 
 class RNNDecoderFeature(Feature):

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from syntax_nmt.backbone.source_factors import SourceFactors
+from syntax_nmt.data.linearised_folder import linearised_mode
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
     TextSegmentation,
@@ -162,8 +163,10 @@ def _keep_parser(folder: Path, output: Path) -> None:
 def _keep_segmentation(
     folder: Path, output: Path, pair: tuple[str, str]
 ) -> dict[str, TextSegmentation] | None:
-    """Copies the segmentation models; None if the data folder names none."""
-    if not (folder / SEGMENTATION).exists():
+    """Copies the segmentation models; None if the data folder names none, or brackets are symbols
+    that other engines do not know: they get text in pieces.
+    """
+    if not (folder / SEGMENTATION).exists() or linearised_mode(folder) is not None:
         return None
     languages = read_segmentation(folder)
     kept = {}

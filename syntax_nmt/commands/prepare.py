@@ -20,6 +20,11 @@ from syntax_nmt.commands.annotating import (
 )
 from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.linearised import (
+    add_linearised_arguments,
+    linearising,
+    parsed_first,
+)
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -52,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_text_arguments(parser)
     _add_piece_arguments(parser)
     _add_annotation_arguments(parser)
+    add_linearised_arguments(parser)
     add_model_options(parser, "dependencies", "constituents", "chunks")
     add_worker_options(parser)
 
@@ -137,7 +143,15 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-_NEEDS = {"chunk_model": ("chunks",), "target_stanza_dir": ("chunks", "target_parse")}
+_NEEDS = {
+    "chunk_model": ("chunks",),
+    "target_stanza_dir": ("chunks", "target_parse"),
+    "words": ("linearised",),
+    "labels": ("linearised",),
+    "auxiliary_weight": ("linearised",),
+    "max_source_positions": ("linearised",),
+    "max_target_positions": ("linearised",),
+}
 
 
 def run(args: argparse.Namespace) -> None:
@@ -148,13 +162,18 @@ def run(args: argparse.Namespace) -> None:
     """
     plan = _plan(args)
     done = Preparation(plan, lambda line: print(line, file=sys.stderr))
-    for line in unused_annotation(plan.splits, source=plan.source, target=plan.target):
+    parsed = parsed_first(args.linearised, plan.source, plan.target)
+    for line in unused_annotation(plan.splits, *parsed):
         done.note(line)
+    for path in sorted(
+        set(find_annotation(plan.splits, *parsed).values()) - {*plan.given.values()}
+    ):
+        done.note(f"{path} is not used: no text of --linearised {args.linearised} is made of it")
     for line in _idle_settings(args):
         done.note(line)
     done.run()
     tell(summary(done))
-    tell(next_commands(TrainingData.of(plan.folder, plan.splits[0].lines), FOLDER))
+    tell(next_commands(TrainingData.of(plan.folder), FOLDER))
 
 
 def _plan(args: argparse.Namespace) -> Plan:
@@ -175,14 +194,23 @@ def _plan(args: argparse.Namespace) -> Plan:
     _refuse_cut_text(args, splits)
     columns = check_columns(args.features, "--features")
     annotators = _annotators(args)
-    given = find_annotation(splits, source, target)
+    given = find_annotation(splits, *parsed_first(args.linearised, source, target))
+    how = linearising(args, given)
+    if how is not None:  # trees of one kind become text, and nothing else is read
+        annotators = {kind: find for kind, find in annotators.items() if kind == how.kind}
+        given = {
+            (split, kind): path
+            for (split, kind), path in given.items()
+            if kind == how.kind and how.needs_trees(split)
+        }
     if columns and HEADS not in annotators and not any(kind == HEADS for _, kind in given):
         raise UserError(
             f"--features {args.features}: there are no dependency trees to take them from: leave "
             "--no-parse out, or give PREF.LANG.conllu"
         )
     for kind, find in annotators.items():
-        if any((split.name, kind) not in given for split in splits):
+        wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
+        if any((split.name, kind) not in given for split in wanted):
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
@@ -203,6 +231,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         attach_roots=args.attach_roots,
         features=args.features,
         feature_threshold=args.feature_threshold,
+        linearised=how,
     )
     refuse_to_overwrite(plan, _models(args))
     return plan
@@ -278,10 +307,11 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
 def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
     """The annotator of each requested kind; it looks for its models when called."""
     found: dict[AnnotationKind, Callable[[], StanzaAnnotator]] = {}
+    parsed, _ = parsed_first(args.linearised, args.source_lang, args.target_lang)
     if args.parse:
-        found[HEADS] = cache(partial(_parser, args))
+        found[HEADS] = cache(partial(_parser, args, parsed))
     if args.constituents:
-        found[PHRASES] = cache(partial(annotator, args, "constituents", args.source_lang))
+        found[PHRASES] = cache(partial(annotator, args, "constituents", parsed))
     if args.chunks:
         options = args.target_lang, args.chunks, args.target_stanza_dir
         found[CHUNKS] = cache(partial(chunk_annotator, args, *options))
@@ -296,9 +326,9 @@ def _target_parser(args: argparse.Namespace) -> StanzaAnnotator:
     return annotator(of_target, "dependencies", args.target_lang, args.target_stanza_dir)
 
 
-def _parser(args: argparse.Namespace) -> StanzaAnnotator:
+def _parser(args: argparse.Namespace, lang: str) -> StanzaAnnotator:
     """The annotator of dependencies, which are parsed unless the user declines."""
     try:
-        return annotator(args, "dependencies", args.source_lang)
+        return annotator(args, "dependencies", lang)
     except UserError as error:
         raise UserError(f"{error}; or --no-parse to do without") from None

@@ -27,6 +27,7 @@ from syntax_nmt.data.annotation.kind import SOURCE, TARGET
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.settings import TEST, CorpusText
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output, write_lines
+from syntax_nmt.scoring import linearised_trees
 from syntax_nmt.scoring.constituents import constituent_corpus
 from syntax_nmt.scoring.constituents.constituent_corpus import GoldFile
 from syntax_nmt.scoring.constituents.constituent_report import ConstituentReport
@@ -52,7 +53,9 @@ of equals), and so are its parts; only gaps before a word's first subword count.
 F1 against --trees is given for the corpus and as a mean over sentences (with a bracket), with and
 without the whole-sentence bracket. The table also has right-branching, left-branching and balanced
 trees (an odd word goes to the right half) over the words that are not deleted. With --hypothesis
-the trees come from a file, and no model is needed.
+the trees come from a file, and no model is needed; --linearised reads them from what a model wrote
+(`prepare --linearised`), dependency trees bracketed by relation. A line that is not balanced, or
+has another number of words, has no tree.
 """
 
 
@@ -66,6 +69,7 @@ _OPTIONS = {
 }
 # Options that do nothing without others.
 _NEEDS = {
+    "linearised": ("hypothesis",),
     "no_punctuation": ("conllu",),
     "words": ("conllu",),
     "known_words": ("conllu",),
@@ -110,7 +114,9 @@ def run(args: argparse.Namespace) -> None:
 
 def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
     gold = args.conllu, Selection.of(args.words, args.known_words)
-    if args.hypothesis:
+    if args.linearised:
+        corpus = linearised_trees.dependency_corpus(args.hypothesis, *gold)
+    elif args.hypothesis:
         corpus = parsed_corpus.corpus_of_file(args.hypothesis, *gold)
     else:  # imports fairseq, which files do not need
         from syntax_nmt.inference.extraction.dependencies import corpus_of_model
@@ -122,7 +128,9 @@ def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[Tree
 
 def _constituents(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
     gold = GoldFile(args.trees, args.collins) if args.trees else None
-    if args.hypothesis:
+    if args.linearised:
+        corpus = linearised_trees.bracketed_corpus(args.hypothesis, gold)
+    elif args.hypothesis:
         corpus = constituent_corpus.corpus_of_file(args.hypothesis, gold)
     else:
         from syntax_nmt.inference.extraction.constituents import corpus_of_model
@@ -184,6 +192,11 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         group,
         hypothesis="score or draw these trees in place of a model's: CoNLL-U, or bracketed trees, "
         "one per line",
+    )
+    add_flags(
+        group,
+        linearised="the trees of --hypothesis are text that a model wrote: output of "
+        "fairseq-generate; also prints how many are balanced",
     )
 
 

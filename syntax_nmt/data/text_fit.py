@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from fairseq.data import Dictionary, indexed_dataset
 
+from syntax_nmt.data.linearised_folder import is_symbol_piece
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.subwords import (
     NO_SUBWORDS,
@@ -132,8 +133,12 @@ class TextFit:
             return None
         dictionary, known = self.dictionaries[0], set(pieces)
         seen = [dictionary.symbols[i] for i in np.flatnonzero(counts) if i >= dictionary.nspecial]
-        # Single letters: a model omits rare ones.
-        types = [piece for piece in seen if len(piece.removeprefix(OPENER)) > 1]
+        # Single letters: a model omits rare ones. Brackets of linearised text: none has them.
+        types = [
+            piece
+            for piece in seen
+            if len(piece.removeprefix(OPENER)) > 1 and not is_symbol_piece(piece)
+        ]
         if len(types) < _FEWEST_TYPES:
             return None
         share = sum(piece in known for piece in types) / len(types)

@@ -46,10 +46,10 @@ def load(
         UserError: the checkpoint, the folder or an option cannot be used; one line says why.
     """
     folder, data_bin = prepared_folder(Path(data))
-    text = _segmentation(segmentation)
-    text.check(folder)
     with quiet_fairseq():
         model, task, cfg = load_model(path, data_bin, choose_device(device))
+        text = _segmentation(segmentation)
+        text.check(folder)
         sides = segmenters(text, folder, task)
         if parsed_kinds([model]):
             file = Path(parser_config) if parser_config else _parser_of(folder, model)

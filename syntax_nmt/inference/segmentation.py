@@ -3,9 +3,11 @@
 A note on stderr warns of text that does not look like the training text.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from fairseq.data import encoders
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.arguments import Namespace
+from syntax_nmt.data.linearised_folder import LinearisedSubwords, linearised_mode
 from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_fit import SWAPPED, UNCUT, UNKNOWN, TextFit
@@ -40,6 +43,18 @@ class Segment:
             if step is not None:
                 line = step.encode(line)
         return tuple(line.split())
+
+    def linearised(self, mode: str, source: bool = False) -> Segment:
+        """The segmenter of a side of a linearised folder; it reads and writes no brackets.
+
+        Args:
+            mode: one of :data:`~syntax_nmt.data.linearised_folder.MODES`.
+        """
+        in_pieces = self.scheme == SENTENCEPIECE
+        subwords = LinearisedSubwords(
+            self.bpe, mode, ready=False, in_pieces=in_pieces, source=source
+        )
+        return replace(self, bpe=subwords)
 
 
 def segmenters(
@@ -73,10 +88,12 @@ def segmenters(
                 f"{folder}: holds {', '.join(languages)}, the model translates {source} to "
                 f"{target}: give the folder that it was trained with"
             )
-    return (
+    sides = (
         _as_prepared(languages[source], languages[target], source, target),
         _as_prepared(languages[target], languages[source], target, source),
     )
+    mode = linearised_mode(folder)
+    return sides if mode is None else (sides[0].linearised(mode, True), sides[1].linearised(mode))
 
 
 def _as_prepared(

@@ -155,7 +155,7 @@ def build_decoder(
     Args:
         given: all options of the model.
         embed_tokens: V×E.
-        memory_dim: M, width of the annotations.
+        memory_dim: M, width of the encoder's states.
 
     Raises:
         UserError: options that contradict each other.

@@ -33,7 +33,7 @@ from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
 
 
 class RNNEncoderForTransformer(RNNEncoder):
-    """An RNN encoder for a Transformer decoder, which needs annotations for each hypothesis."""
+    """An RNN encoder for a Transformer decoder, which needs encoded for each hypothesis."""
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
@@ -44,9 +44,9 @@ class RNNEncoderForTransformer(RNNEncoder):
             encoder_out: of `forward`.
             new_order: the row that goes to each place.
         """
-        (annotations,), (padding,) = encoder_out[STATES], encoder_out[PADDING]
+        (encoded,), (padding,) = encoder_out[STATES], encoder_out[PADDING]
         return {
-            STATES: [annotations.index_select(1, new_order)],
+            STATES: [encoded.index_select(1, new_order)],
             PADDING: [padding.index_select(0, new_order)],
         }
 

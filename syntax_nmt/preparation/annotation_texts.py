@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, PREPARED_KINDS, TARGET_HEADS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
@@ -49,7 +49,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in PREPARED_KINDS:
+        for kind in plan.kinds:
             path = plan.annotation_text(split.name, kind)
             if self._taken_along(split, kind):
                 found.append(path)
@@ -65,7 +65,7 @@ class AnnotationTexts:
         """
         plan = self._plan
         found = []
-        for kind in PREPARED_KINDS:
+        for kind in plan.kinds:
             path = plan.annotation_text(split.name, kind)
             if path in given:
                 found.append(path)

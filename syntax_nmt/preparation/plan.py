@@ -16,6 +16,7 @@ from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotation.annotate import Resources
 from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
 from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
+from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
@@ -42,6 +43,7 @@ class Plan:
         attach_roots: attaches further roots of a parse to the first.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         feature_threshold: values of them that training has less often are `<unk>`.
+        linearised: how parses become text; None = they do not.
     """
 
     source: str
@@ -60,11 +62,17 @@ class Plan:
     attach_roots: bool = False
     features: str | None = None
     feature_threshold: int = FEATURE_THRESHOLD
+    linearised: Linearising | None = None
 
     @property
     def cut_languages(self) -> list[str]:
         """The languages whose words are segmented into pieces."""
         return [lang for lang in self.languages if lang not in self.vocabularies]
+
+    @property
+    def kinds(self) -> Sequence[AnnotationKind]:
+        """The annotation of words that is wanted: all, or trees that become text."""
+        return PREPARED_KINDS if self.linearised is None else (self.linearised.kind,)
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -114,11 +122,14 @@ class Plan:
         for split in self.splits:
             for lang in self.languages:
                 found += [self.words(split.name, lang), self.pieces(split.name, lang)]
-            found += [self.annotation_text(split.name, kind) for kind in PREPARED_KINDS]
+                found.append(self.text(split.name, lang))
+            found += [self.annotation_text(split.name, kind) for kind in self.kinds]
         return found
 
     def language(self, kind: AnnotationKind) -> str:
-        """The language that is annotated."""
+        """The language that is annotated: of trees that become text, the one that is parsed."""
+        if self.linearised is not None and kind == self.linearised.kind:
+            return self.source if self.linearised.side == SOURCE else self.target
         return self.source if kind.side == SOURCE else self.target
 
     def annotation_text(self, split: str, kind: AnnotationKind) -> Path:
@@ -132,6 +143,15 @@ class Plan:
             lang: source or target language.
         """
         return self.folder / "words" / f"{split}.{lang}"
+
+    def text(self, split: str, lang: str) -> Path:
+        """The text that is cut into pieces: the words, or words and brackets.
+
+        Args:
+            lang: source or target language.
+        """
+        folder = "words" if self.linearised is None else "linearised"
+        return self.folder / folder / f"{split}.{lang}"
 
     def pieces(self, split: str, lang: str) -> Path:
         """The pieces of a split in a language.

@@ -1,23 +1,29 @@
 """The steps from raw parallel text to a data-bin folder, in their order, and a report of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import sole_user
+from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_columns import NO_FIGURE, table
 from syntax_nmt.data.text_files import write_bytes_atomically
+from syntax_nmt.data.word_annotation import WordAnnotation
+from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig, device_in
 from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.preparation.fairseq_data import preprocess, written_files
+from syntax_nmt.preparation.linearising import Lengths, Linearising, linearise_split
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import (
     MOST_LINES,
@@ -30,6 +36,7 @@ from syntax_nmt.preparation.segment import (
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
+from syntax_nmt.preparation.training_settings import training_settings
 
 _REPLACED = (
     ("space", "unusual spaces by spaces"),
@@ -69,16 +76,26 @@ class Preparation:
                 self._words(split, lang)
         # Before the long work: a given file may be malformed, or models be missing after all.
         annotation_texts = AnnotationTexts(self.plan, self.steps, self.note)
-        given = {path for split in self.plan.splits for path in annotation_texts.given(split)}
+        how = self.plan.linearised
+        annotated = [
+            split for split in self.plan.splits if how is None or how.needs_trees(split.name)
+        ]
+        given = {path for split in annotated for path in annotation_texts.given(split)}
+        if how is not None:  # parses are text: they come before all that is made of text
+            made = {path for split in annotated for path in annotation_texts.all(split, given)}
+            for split in self.plan.splits:
+                self._linearised(how, split, made)
         self._models()
         for split in self.plan.splits:
             for lang in self.plan.languages:
                 self._pieces(split, lang)
         self._data_bin()
-        annotation = [
-            path for split in self.plan.splits for path in annotation_texts.all(split, given)
-        ]
-        self._binarized(annotation)
+        if how is None:
+            self._binarized(
+                [path for split in annotated for path in annotation_texts.all(split, given)]
+            )
+        else:
+            self._lengths(how)
         self._parser_config()
         write_segmentation(self.plan.folder, self.plan.segmentation)
 
@@ -112,6 +129,54 @@ class Preparation:
         if replaced:
             self.note(f"  {raw}: replaced {', '.join(replaced)}")
 
+    def _linearised(self, how: Linearising, split: Split, made: Container[Path]) -> None:
+        """Makes the text of a split, with brackets where they are wanted.
+
+        Args:
+            made: the files of trees.
+        """
+        plan, trees = self.plan, None
+        words, outputs = (
+            (path(split.name, plan.source), path(split.name, plan.target))
+            for path in (plan.words, plan.text)
+        )
+        made_from: dict[str, Any] = {
+            "words": [self.steps.checksum(path) for path in words], "how": how.settings()
+        }  # fmt: skip
+        if how.needs_trees(split.name):
+            file = plan.annotation_text(split.name, how.kind)
+            if file not in made:
+                missing = f"{split.prefix}.{plan.language(how.kind)}.{how.kind.ending}"
+                raise UserError(
+                    f"--linearised {how.mode} needs trees of {split.name}, and there is no "
+                    f"{missing}: give it, or leave --no-parse out"
+                )
+            trees = WordAnnotation(file, how.kind, plan.attach_roots)
+            made_from["trees"] = self.steps.checksum(file)
+        report = self.steps.run(
+            f"linearised/{split.name}",
+            made_from,
+            lambda: dict(linearise_split(how, words, trees, outputs)),
+            lambda: outputs,
+        )
+        if report.get("unparsed"):
+            self.note(
+                f"  {report['unparsed']:,} of {report['pairs']:,} pairs have no tree, and stand in "
+                "the text without brackets alone"
+            )
+
+    def _lengths(self, how: Linearising) -> None:
+        """Says which lines are too long, and how many updates an epoch of translation takes."""
+        for split in self.plan.splits:
+            source, target = (self.plan.pieces(split.name, lang) for lang in self.plan.languages)
+            lengths = Lengths.of((source, target), how)
+            for line in lengths.notes((source, target), how):
+                self.note(line)
+            if split.name == "train" and how.mode in (MULTITASK, MIXED):
+                lines = self.steps.reports["linearised/train"]["lines"]
+                settings = training_settings(lines, gpu=torch.cuda.is_available())
+                self.note(lengths.note_of_updates(settings.max_tokens * settings.update_freq))
+
     def _models(self) -> None:
         plan = self.plan
         if not plan.cut_languages:
@@ -139,10 +204,11 @@ class Preparation:
     def _trained_model(self, languages: Sequence[str]) -> None:
         plan = self.plan
         model = plan.model(languages[0])
-        texts = [plan.words("train", lang) for lang in languages]
+        texts = [plan.text("train", lang) for lang in languages]
+        symbols = plan.linearised is not None
 
         def make() -> Report:
-            return {"size": train_model(texts, model, plan.vocab_size)}
+            return {"size": train_model(texts, model, plan.vocab_size, symbols)}
 
         made_from = {
             "texts": [self.steps.checksum(text) for text in texts],
@@ -158,7 +224,8 @@ class Preparation:
 
     def _pieces(self, split: Split, lang: str) -> None:
         plan = self.plan
-        words, pieces = plan.words(split.name, lang), plan.pieces(split.name, lang)
+        words, pieces = plan.text(split.name, lang), plan.pieces(split.name, lang)
+        symbols = plan.linearised is not None
         made_from = {"words": self.steps.checksum(words)}
         if lang in plan.vocabularies:
 
@@ -170,7 +237,7 @@ class Preparation:
             made_from["model"] = self.steps.checksum(model)
 
             def make() -> Report:
-                return dict(segment_file(model, words, pieces, plan.workers))
+                return dict(segment_file(model, words, pieces, plan.workers, symbols))
 
         self.steps.run(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
 
@@ -186,10 +253,12 @@ class Preparation:
         }  # fmt: skip
         if plan.vocabularies:
             made_from["vocabularies"] = dict(plan.vocabularies)
+        # Programs that use the folder read here that its text has brackets.
+        form = {} if plan.linearised is None else {KEY: plan.linearised.mode}
         self.steps.run(
             "data-bin",
-            made_from,
-            lambda: {"unknown": preprocess(plan)},
+            made_from | form,
+            lambda: {"unknown": preprocess(plan), **form},
             lambda: written_files(plan),
         )
 

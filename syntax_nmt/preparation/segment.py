@@ -4,12 +4,14 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 import sentencepiece
 from tqdm import tqdm
 
+from syntax_nmt.data.linearised_folder import cut_between_symbols, without_symbols
 from syntax_nmt.data.text_files import read_lines, write_atomically, write_bytes_atomically
 from syntax_nmt.errors import UserError
 
@@ -26,7 +28,7 @@ _TOO_HIGH = re.compile(r"value <= (\d+)")
 _TOO_LOW = re.compile(r"smaller than required_chars\D+\d+ vs (\d+)")
 
 
-def train_model(texts: Sequence[Path], model: Path, vocab_size: int) -> int:
+def train_model(texts: Sequence[Path], model: Path, vocab_size: int, symbols: bool = False) -> int:
     """Trains a sentencepiece model on words.
 
     The model normalises nothing and knows every character that it was trained on, so that the words
@@ -36,6 +38,7 @@ def train_model(texts: Sequence[Path], model: Path, vocab_size: int) -> int:
         texts: files of words separated by spaces.
         model: the file to write.
         vocab_size: number of pieces. A text that is too small for it gets as many as it has.
+        symbols: the texts are linearised, and their symbols are not cut.
 
     Returns:
         The number of pieces of the model.
@@ -43,19 +46,19 @@ def train_model(texts: Sequence[Path], model: Path, vocab_size: int) -> int:
     Raises:
         UserError: the number is too small for the characters of the text, or the text is empty.
     """
-    if next(_filled_lines(texts), None) is None:
+    if next(_filled_lines(texts, symbols), None) is None:
         raise UserError(
             f"sentencepiece cannot be trained on {_names(texts)}: all lines are blank: give text "
             "with words"
         )
     try:
-        trained = _train(texts, vocab_size)
+        trained = _train(texts, vocab_size, symbols)
     except RuntimeError as error:
         limit = _TOO_HIGH.search(str(error))
         if limit is None:
             raise _training_error(error, texts, vocab_size) from None
         try:
-            trained = _train(texts, int(limit[1]))
+            trained = _train(texts, int(limit[1]), symbols)
         except RuntimeError as second:
             raise _training_error(second, texts, vocab_size) from None
     write_bytes_atomically(model, trained)
@@ -77,13 +80,16 @@ def load_model(model: Path) -> sentencepiece.SentencePieceProcessor:
         ) from None
 
 
-def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counter[str]:
+def segment_file(
+    model: Path, words: Path, pieces: Path, threads: int, symbols: bool = False
+) -> Counter[str]:
     """Segments the words of a text into pieces separated by spaces, one line for one line.
 
     Args:
         words: words separated by spaces.
         pieces: the file to write.
         threads: how many threads segment.
+        symbols: the text is linearised, and its symbols are not cut.
 
     Returns:
         Counts: `lines`, `words`, `pieces`.
@@ -93,6 +99,7 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
             other words.
     """
     processor = load_model(model)
+    encode = partial(processor.encode, out_type=str, num_threads=threads)
     counts: Counter[str] = Counter()
     lines = read_lines(words)
     number = 0
@@ -101,7 +108,9 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
         tqdm(desc=f"pieces of {words.name}", unit="line", unit_scale=True, disable=None) as bar,
     ):
         while chunk := list(islice(lines, _CHUNK)):
-            for line, cut in zip(chunk, processor.encode(chunk, out_type=str, num_threads=threads)):
+            for line, cut in zip(
+                chunk, cut_between_symbols(chunk, encode) if symbols else encode(chunk)
+            ):
                 number += 1
                 if "".join(cut).replace("▁", " ").strip() != line:
                     in_bytes = any(map(processor.is_byte, processor.piece_to_id(cut)))
@@ -115,10 +124,10 @@ def segment_file(model: Path, words: Path, pieces: Path, threads: int) -> Counte
     return counts
 
 
-def _train(texts: Sequence[Path], vocab_size: int) -> bytes:
+def _train(texts: Sequence[Path], vocab_size: int, symbols: bool) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=_sample(texts),
+        sentence_iterator=_sample(texts, symbols),
         model_writer=model,
         vocab_size=vocab_size,
         model_type=PIECE_KIND,
@@ -133,14 +142,15 @@ def _train(texts: Sequence[Path], vocab_size: int) -> bytes:
     return model.getvalue()
 
 
-def _sample(texts: Sequence[Path]) -> Iterator[str]:
+def _sample(texts: Sequence[Path], symbols: bool) -> Iterator[str]:
     """Lines of the texts, evenly spread, :data:`MOST_LINES` at most."""
-    step = -(-sum(1 for _ in _filled_lines(texts)) // MOST_LINES)
-    return islice(_filled_lines(texts), 0, None, max(1, step))
+    step = -(-sum(1 for _ in _filled_lines(texts, symbols)) // MOST_LINES)
+    return islice(_filled_lines(texts, symbols), 0, None, max(1, step))
 
 
-def _filled_lines(texts: Sequence[Path]) -> Iterator[str]:
-    return (line for line in chain.from_iterable(map(read_lines, texts)) if line)
+def _filled_lines(texts: Sequence[Path], symbols: bool) -> Iterator[str]:
+    lines = chain.from_iterable(map(read_lines, texts))
+    return filter(None, map(without_symbols, lines) if symbols else lines)
 
 
 def _names(texts: Sequence[Path]) -> str:

@@ -16,6 +16,7 @@ from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import TARGET, AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.data_bin_names import check_name
+from syntax_nmt.data.linearised_folder import PARSED_SOURCE, linearised_mode
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
@@ -24,7 +25,7 @@ from syntax_nmt.data.prepared_text import (
     prepared_folder,
     read_segmentation,
 )
-from syntax_nmt.data.ragged import count_rows
+from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
@@ -45,6 +46,7 @@ class TrainingData:
         data_bin: the folder that fairseq reads.
         languages: source and target.
         pairs: of the training text.
+        tokens: of a sentence of it, the mean of both sides, with EOS.
         splits: that are there, in fairseq's order.
         annotated: by split the kinds of annotation of which some sentence has one.
         parsed: the kinds that a parser made, which parses typed text likewise.
@@ -56,6 +58,7 @@ class TrainingData:
     data_bin: Path
     languages: tuple[str, str]
     pairs: int
+    tokens: float
     splits: Sequence[str]
     annotated: Mapping[str, Sequence[AnnotationKind]]
     parsed: Sequence[AnnotationKind]
@@ -63,12 +66,11 @@ class TrainingData:
     segmentation: Mapping[str, TextSegmentation]
 
     @classmethod
-    def of(cls, data: Path, pairs: int | None = None) -> TrainingData:
+    def of(cls, data: Path) -> TrainingData:
         """Reads a folder.
 
         Args:
             data: that `syntax-nmt prepare` made, or a data-bin folder.
-            pairs: of the training text, if known.
 
         Raises:
             UserError: it has no training text, or a language that is no plain name.
@@ -83,11 +85,13 @@ class TrainingData:
         splits = _splits(data_bin, pair, source)
         if "train" not in splits:
             raise UserError(f"{data_bin}: has no training text: give the folder of one")
-        if pairs is None:
-            try:
-                pairs = count_rows(data_bin / f"train.{pair}.{source}")
-            except (OSError, ValueError) as error:
-                raise UserError(f"{error}: run fairseq-preprocess again") from error
+        try:
+            sides = [
+                open_indexed(data_bin / f"train.{pair}.{lang}").sizes for lang in (source, target)
+            ]
+        except (OSError, ValueError) as error:
+            raise UserError(f"{error}: run fairseq-preprocess again") from error
+        tokens = float(sum(sizes.sum() for sizes in sides)) / max(1, 2 * len(sides[0]))
         manifest = read_manifest(data_bin)
         names = {kind: target if kind.side == TARGET else source for kind in KINDS}
         annotated = {
@@ -103,7 +107,7 @@ class TrainingData:
         segmentation = read_segmentation(folder) if (folder / SEGMENTATION).is_file() else {}
         parsed = _parsed(folder, source) if (folder / PARSER_CONFIG).is_file() else []
         return cls(
-            folder, data_bin, (source, target), pairs, splits, annotated, parsed,
+            folder, data_bin, (source, target), len(sides[0]), tokens, splits, annotated, parsed,
             len(dictionaries) == 1, segmentation,
         )  # fmt: skip
 
@@ -118,7 +122,11 @@ class TrainingData:
 
     @property
     def takes_typed_text(self) -> bool:
-        """Whether fairseq-interactive can segment typed text: it knows one way for both sides."""
+        """Whether fairseq-interactive can segment typed text: it knows one way for both sides, and
+        does not parse what becomes text.
+        """
+        if linearised_mode(self.folder) == PARSED_SOURCE:
+            return False
         cut = [text.sentencepiece_model is not None for text in self.segmentation.values()]
         return bool(cut) and cut[0] == cut[1]
 
@@ -200,7 +208,7 @@ def _expectation(data: TrainingData) -> str:
 
 
 def _settings(data: TrainingData) -> TrainingSettings:
-    return training_settings(data.pairs, gpu=torch.cuda.is_available())
+    return training_settings(data.pairs, torch.cuda.is_available(), data.tokens)
 
 
 def _shared(data: TrainingData, user_dir: str) -> list[str]:

@@ -7,6 +7,7 @@ large ones are fairseq's for IWSLT and those of Vaswani et al. (2017).
 import math
 from dataclasses import dataclass, replace
 
+USUAL_TOKENS = 17.5  # of a sentence of Multi30k, the mean of both sides, with EOS
 _TOKENS_OF_A_PAIR = 25  # subwords of the longer side, with padding
 _FEWEST_UPDATES = 700
 _PATIENCE = 5  # validations; the lines validate ten times or more
@@ -68,7 +69,8 @@ class TrainingSettings:
         warmup: updates until then, at most a quarter of all.
         dropout: probability.
         epochs: passes over the corpus.
-        seconds: for an estimate: of 1,000 pairs in one epoch on one core of a CPU; 0 = no estimate.
+        seconds: for an estimate: of 1,000 pairs of Multi30k in one epoch on one core of a CPU; 0 =
+            no estimate.
         vocabulary: sentencepiece pieces.
         gpu: whether it runs on a GPU.
         minutes: estimate for all epochs on one core; 0 = none (a GPU, or a corpus that needs one).
@@ -152,12 +154,13 @@ _ON_GPU = (
 )
 
 
-def training_settings(pairs: int, gpu: bool) -> TrainingSettings:
+def training_settings(pairs: int, gpu: bool, tokens: float = USUAL_TOKENS) -> TrainingSettings:
     """Settings that train a corpus of a size: small models and short warm-ups for small corpora.
 
     Args:
         pairs: of the training text, 1 or more.
         gpu: whether it is trained on a GPU.
+        tokens: of a sentence, the mean of both sides; longer ones take longer.
     """
     tier = _tier(pairs, gpu)
     of_an_epoch = _updates_of_an_epoch(pairs, tier.max_tokens * tier.update_freq)
@@ -167,7 +170,7 @@ def training_settings(pairs: int, gpu: bool) -> TrainingSettings:
         warmup=min(tier.warmup, max(1, of_an_epoch * epochs // 4)),
         epochs=epochs,
         gpu=gpu,
-        minutes=tier.seconds * pairs / 1000 * epochs / 60,
+        minutes=tier.seconds * pairs / 1000 * epochs / 60 * tokens / USUAL_TOKENS,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from syntax_nmt.data.text_columns import share_text
 from syntax_nmt.reporting.findings import Findings
 
 SentenceT = TypeVar("SentenceT", bound=Any)  # has a `tree`, None where there is none
@@ -18,11 +19,16 @@ class TreeCorpus(Generic[SentenceT]):
         sentences: how many there are.
         trees: makes their trees anew, in order.
         unknown_tokens: sentences whose words are not sure, as they have unknown subwords.
+        balanced: in percent, how many lines of a model that writes trees are whole ones; None =
+            trees are not written as text.
+        why_none: why sentences have no tree, for a note.
     """
 
     sentences: int
     trees: Callable[[], Iterator[SentenceT]]
     unknown_tokens: int = field(default=0, kw_only=True)
+    balanced: float | None = field(default=None, kw_only=True)
+    why_none: str = field(default="empty or too long", kw_only=True)
 
     def __len__(self) -> int:
         return self.sentences
@@ -30,8 +36,14 @@ class TreeCorpus(Generic[SentenceT]):
     def __iter__(self) -> Iterator[SentenceT]:
         return self.trees()
 
-    def note_of_words(self) -> Iterator[str]:
-        """What to say of words that are not sure, if there are any."""
+    def figures(self) -> dict[str, object]:
+        """What is known of all trees, as objects that JSON knows."""
+        return {} if self.balanced is None else {"balanced_trees": self.balanced}
+
+    def notes(self) -> Iterator[str]:
+        """What to say of balanced trees, and of words that are not sure, if there are any."""
+        if self.balanced is not None:
+            yield f"balanced trees {share_text(self.balanced / 100)}"
         if self.unknown_tokens:
             yield (
                 f"{self.unknown_tokens} with unknown subwords, whose words may be split wrongly: "

@@ -94,6 +94,8 @@ def test_a_sentencepiece_model_of_another_corpus(tmp_path, monkeypatch):
     assert fit.other_model(own | {"▁more"}) is None
     others = {piece for line in text("de") for piece in line.split()}
     assert fit.other_model(others) == "has 0% of the pieces of the en training text"
+    fit.dictionaries[0].symbols[4:] = [f"▁(N{n}" for n in range(len(fit.dictionaries[0]) - 4)]
+    assert fit.other_model(others) is None  # brackets of linearised text are no model's
     words = tmp_path / "words"
     words.mkdir()
     assert made(words, pieces=False).other_model(others) is None

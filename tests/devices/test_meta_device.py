@@ -10,7 +10,9 @@ from torch import nn
 
 from syntax_nmt.backbone.feature import Source
 from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
+from syntax_nmt.backbone.rnn_encoder import SUMMARY
 from syntax_nmt.backbone.structures import DISTANCES
+from syntax_nmt.methods.tree_encoder.decoder import CHILDREN
 
 SENTENCES, SOURCE, TARGET, PHRASES = 3, 9, 7, 4
 
@@ -56,10 +58,15 @@ def is_transformer(half):
 
 
 def encoder_out_of(model):
-    return {
-        "encoder_out": [numbers(SOURCE, SENTENCES, model.encoder.output_dim)],
+    width = model.encoder.output_dim
+    found = {
+        "encoder_out": [numbers(SOURCE, SENTENCES, width)],
         "encoder_padding_mask": [mask(SENTENCES, SOURCE)],
     }
+    if CHILDREN in getattr(getattr(model.decoder, "recurrence", None), "reads", ()):
+        children = torch.zeros(SENTENCES, PHRASES, 2, dtype=torch.long, device="meta")
+        found |= {CHILDREN: [children], SUMMARY: [numbers(SENTENCES, width)]}
+    return found
 
 
 def encoder_layers(model, source):

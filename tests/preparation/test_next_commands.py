@@ -48,8 +48,8 @@ def folder_of(
     """
     text = TextSegmentation("none", folder / "sentencepiece.model")
     return TrainingData(
-        folder, folder / "data-bin", ("en", "de"), pairs, of, dict.fromkeys(of, kinds), parsed,
-        True, {"en": text, "de": text},
+        folder, folder / "data-bin", ("en", "de"), pairs, 17.5, of, dict.fromkeys(of, kinds),
+        parsed, True, {"en": text, "de": text},
     )  # fmt: skip
 
 
@@ -184,6 +184,9 @@ def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
 def test_how_long_it_takes_is_english(tmp_path, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert "(about 1 minute on one core)" in said_of(folder_of(tmp_path))
+    data = folder_of(tmp_path, pairs=2900)
+    assert "(about 6 minutes on one core)" in said_of(data)
+    assert "(about 12 minutes on one core)" in said_of(replace(data, tokens=35.0))
 
 
 def test_options_prints_what_prepare_printed(prepared, tmp_path, capsys):

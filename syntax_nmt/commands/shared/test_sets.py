@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags
+from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
+from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.test_set import TestSet
 
 Files = dict[str, list[str]]
@@ -42,6 +45,15 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="one or more references, plain text (default: the T- lines of fairseq-generate)",
     )
+    add(
+        "--prepared",
+        action="append",
+        nargs=2,
+        default=[],
+        metavar=("NAME", "DIR"),
+        help="the folder of `syntax-nmt prepare` that a system was trained on: where it is "
+        "linearised, brackets are taken out, and the share of balanced trees is printed",
+    )
     add_flags(
         group,
         join_subwords="join subwords in texts segmented by sentencepiece (▁) or subword-nmt (@@)",
@@ -62,13 +74,36 @@ def read_test_set(args: argparse.Namespace) -> TestSet:
     Raises:
         UserError: as of :meth:`TestSet.read`; or the systems are not named as they must be.
     """
+    systems = _systems(args.outputs, args.system)
+    folders = named_files("--prepared", args.prepared, list(systems), (1,))
+    read = {name: _linearised_output(Path(folder)) for name, (folder,) in folders.items()}
     return TestSet.read(
-        _systems(args.outputs, args.system),
+        systems,
         args.reference,
         args.source,
+        linearised={name: output for name, output in read.items() if output is not None},
         join_subwords=args.join_subwords,
         quiet=args.force,
     )
+
+
+def _linearised_output(data: Path) -> LinearisedOutput | None:
+    """How output of a folder's models becomes text; None = it is text.
+
+    Raises:
+        UserError: `prepare` did not write the folder, or a file of it is damaged.
+    """
+    folder, _ = prepared_folder(data)
+    languages = read_segmentation(folder)
+    mode = linearised_mode(folder)
+    if mode is None:
+        return None
+    # Imports torch, which other output does not need.
+    from syntax_nmt.parsing.word_tokenizer import WordTokenizer
+
+    language, target = [*languages.items()][-1]
+    words = WordTokenizer(target.tokenizer, language, target.segmenter)
+    return LinearisedOutput(mode == PARSED_TARGET, words.detokenize)
 
 
 def named_files(

@@ -63,7 +63,7 @@ class ChunkClock(nn.Module):
     Args:
         state_dim: C, width of the word clock's s~.
         chunk_dim: width of p and of e.
-        memory_dim: M, width of the annotations.
+        memory_dim: M, width of the encoder's states.
         attention_dim: A.
         context_every_step: compute pc at every step, also within a chunk, from the p~ that would
             open one (the released code).

@@ -36,7 +36,7 @@ class BiScaleDecoder(RNNDecoder):
         chunk_tags: the types of chunks in the order of their ids; the end of the sentence is one
             more.
         joint_score: see above.
-        memory_dim: M, width of the annotations.
+        memory_dim: M, width of the encoder's states.
         readout_of: what the readout reads in place of RNNsearch's context: `context`, that of
             the words; `state`, the chunk state p; `both`, concatenated.
         **options: as of :class:`RNNDecoder`.

@@ -48,13 +48,13 @@ class BiScaleGRU(Recurrence):
     have the same names and sizes.
 
     Computed outside of the loop over steps: the products with the words y, those of both GRU2 with
-    the context (computed from the annotations, once per sentence) and, if all boundaries are given,
-    the gate.
+    the context (computed from the encoder's states, once per sentence) and, if all boundaries are
+    given, the gate.
 
     Args:
         input_dim: E, width of the words y.
         state_dim: C; also the width of chunk state and chunk representation.
-        memory_dim: M, width of the annotations.
+        memory_dim: M, width of the encoder's states.
         attention_dim: A.
         word_attention: words have their own attention and context.
         context_every_step: as of :class:`ChunkClock`.
@@ -82,21 +82,21 @@ class BiScaleGRU(Recurrence):
         self.clock = ChunkClock(state_dim, state_dim, memory_dim, attention_dim, context_every_step)
         self.chunk_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # p to words
 
-    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
+    def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of the steps: first for the chunk clock, then for the words.
 
         Args:
-            annotations: B×S×M.
+            encoded: B×S×M.
             padding: B×S, True = pad.
         """
-        keys = [self.clock.attention.key_projection(annotations)]
+        keys = [self.clock.attention.key_projection(encoded)]
         if self.attention is not None:
-            keys.append(self.attention.key_projection(annotations))
+            keys.append(self.attention.key_projection(encoded))
         projections = (self.clock.context_projection, self.context_projection)
         return AttentionMemory(
             keys=torch.cat(keys, dim=-1),
-            values=torch.cat([project(annotations) for project in projections], dim=-1),
-            annotations=annotations,
+            values=torch.cat([project(encoded) for project in projections], dim=-1),
+            encoded=encoded,
             padding=padding,
         )
 

@@ -25,7 +25,7 @@ class RelationOnTop(EncoderNetwork):
         self.relation = build_layer(self.output_dim)
 
     def forward(self, x: Tensor, padding: Tensor) -> Tensor:
-        """The annotations of a batch.
+        """The encoder's states of a batch.
 
         Args:
             x: B×S×E.

@@ -16,7 +16,7 @@ class Coverage(nn.Module):
 
     Args:
         dim: width of C.
-        memory_dim: M, width of the annotations h.
+        memory_dim: M, width of the encoder's states h.
         state_dim: width of s.
         attention_dim: A.
         of_children: read those of the children.
@@ -44,7 +44,7 @@ class Coverage(nn.Module):
             before: B×K×N×dim.
             weights: α, B×K×N.
             state: s, B×K×C.
-            given: B×N×3·dim, :attr:`annotation` of the annotations.
+            given: B×N×3·dim, :attr:`annotation` of the encoder's states.
             children: B×P×2, the columns of the children of the last P nodes; −1 = none.
         """
         read = weights.to(before.dtype).unsqueeze(-1)

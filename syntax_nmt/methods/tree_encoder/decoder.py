@@ -20,8 +20,8 @@ class TreeMemory(AttentionMemory):
     """The memory of words and phrases.
 
     Attributes:
-        children: B×P×2, the columns of the children of the last P annotations; −1 = none.
-        covered: B×N×3·dim, what coverage reads of the annotations; 0 wide without coverage.
+        children: B×P×2, the columns of the children of the last P states; −1 = none.
+        covered: B×N×3·dim, what coverage reads of the encoder's states; 0 wide without coverage.
     """
 
     children: Tensor
@@ -44,18 +44,18 @@ class NodeGRU(Recurrence):
         self.state_dim = steps.state_dim
         self.steps, self.coverage = steps, coverage
 
-    def remember(self, annotations: Tensor, padding: Tensor, **further: Tensor) -> TreeMemory:
+    def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> TreeMemory:
         """The source input of all steps.
 
         Args:
-            annotations: B×N×M.
+            encoded: B×N×M.
             padding: B×N, True = nothing.
-            **further: B×P×2 columns of the children of the last P annotations; −1 = none.
+            **further: B×P×2 columns of the children of the last P states; −1 = none.
         """
-        memory = self.steps.remember(annotations, padding)
-        covered = annotations[..., :0]
+        memory = self.steps.remember(encoded, padding)
+        covered = encoded[..., :0]
         if self.coverage is not None:
-            covered = self.coverage.annotation(annotations)
+            covered = self.coverage.annotation(encoded)
         return TreeMemory(
             **{field.name: getattr(memory, field.name) for field in fields(memory)},
             children=further[CHILDREN],

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.feature import Source
-from syntax_nmt.backbone.rnn_encoder import SUMMARY, Annotations
+from syntax_nmt.backbone.rnn_encoder import SUMMARY, Encoded
 from syntax_nmt.backbone.rnn_feature import (
     RNNDecoderFeature,
     RNNDecoderHalf,
@@ -104,13 +104,13 @@ class TreeStates(RNNEncoderFeature):
             modules["tree_start"] = self.start = GatedMerge(self.output_width(output_dim))
         return modules
 
-    def annotations(self, annotations: Annotations, source: Source) -> Annotations:
+    def extended(self, encoded: Encoded, source: Source) -> Encoded:
         """The states of tokens and phrases.
 
         Raises:
             UserError: annotation is missing.
         """
-        states, padding = annotations.states, annotations.padding
+        states, padding = encoded.states, encoded.padding
         trees = TREES.tensor_in(source.annotation)
         flag = TREES.keys[1]
         sizes: Any = source.annotation.get(flag)
@@ -121,17 +121,17 @@ class TreeStates(RNNEncoderFeature):
         if self.goes_down:
             table = torch.cat([table, self.down(table, levels)], dim=1)
         tokens = table[: levels.tokens].unflatten(0, padding.shape)
-        more: dict[str, Tensor] = dict(annotations.more)
+        more: dict[str, Tensor] = dict(encoded.more)
         if self.gives_start:
             root = table.index_select(0, levels.roots)
             root = root.masked_fill(~levels.has_root.unsqueeze(1), 0)
             last = tokens.gather(1, levels.last[:, None, None].expand(-1, 1, tokens.size(2)))
             more[SUMMARY] = self.start(last.squeeze(1), root)
         if not self.gives_nodes:
-            return Annotations(tokens, padding, more)
+            return Encoded(tokens, padding, more)
         more[CHILDREN] = trees[..., :2]
         nodes = torch.cat([tokens, phrases_of(table, levels)], dim=1)
-        return Annotations(nodes, torch.cat([padding, trees[..., 2].lt(0)], dim=1), more)
+        return Encoded(nodes, torch.cat([padding, trees[..., 2].lt(0)], dim=1), more)
 
 
 class NodeAttention(RNNDecoderFeature):

@@ -39,7 +39,7 @@ class TreeOrderEncoder(EncoderNetwork):
         self.output_dim = width if self.fusion is None else state_dim
 
     def forward(self, x: Tensor, padding: Tensor, heads: Tensor, first: Tensor) -> Tensor:
-        """The annotations of a batch.
+        """The encoder's states of a batch.
 
         Args:
             x: B×S×E.

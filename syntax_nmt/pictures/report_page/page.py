@@ -16,6 +16,7 @@ from syntax_nmt.pictures.report_page.report_data import ReportData
 from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
 from syntax_nmt.reporting.training_log import training_figures
 from syntax_nmt.scoring.translations.lengths import longer_text
+from syntax_nmt.scoring.translations.linearised_output import balanced_notes
 from syntax_nmt.scoring.translations.text_tables import (
     interval_text,
     is_significant,
@@ -76,6 +77,7 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
         several_runs=any(len(system["files"]) > 1 for system in scores["systems"]),
         tests={} if comparison is None else _tests(comparison),
         longer=longer_text(scores["longer"]) if "longer" in scores else None,
+        balanced=balanced_notes(scores["systems"]),
         length_pictures=length_pictures(scores, pictures) if "by_length" in scores else [],
         word_pictures=word_pictures(data.words, pictures),
         word_tables=tables_of(data.words, width),

@@ -68,6 +68,7 @@ class ConstituentReport(TreeReport[BracketedSentence]):
         figures: dict[str, object] = {
             "sentences": self.sentences,
             "sentences_without_tree": self.without_tree,
+            **self.corpus.figures(),
         }
         heading = f"{self.sentences - self.without_tree} trees"
         if self.corpus.gold is None:
@@ -119,8 +120,8 @@ class ConstituentReport(TreeReport[BracketedSentence]):
         if self.without_tree:
             wrong = f", {self.scored_without_tree} of them with a gold tree, whose brackets count "
             wrong = f"{wrong}as not found" if self.scored_without_tree else ""
-            yield f"{self.without_tree} without tree (empty or too long){wrong}"
-        yield from self.corpus.note_of_words()
+            yield f"{self.without_tree} without tree ({self.corpus.why_none}){wrong}"
+        yield from self.corpus.notes()
 
 
 def _figures(counts: BracketCounts) -> dict[str, object]:

@@ -71,6 +71,7 @@ class ParseReport(TreeReport[ParsedSentence]):
         figures: dict[str, object] = {
             "sentences": self.sentences,
             "sentences_without_tree": self.without_tree,
+            **self.corpus.figures(),
         }
         heading = f"{self.sentences - self.without_tree} sentences parsed"
         tables = []
@@ -112,5 +113,5 @@ class ParseReport(TreeReport[ParsedSentence]):
         if self.without_tree:
             compared = self.corpus.reference is not None
             wrong = ", counted as wrong where there is a reference" if compared else ""
-            yield f"{self.without_tree} without parse (empty or too long){wrong}"
-        yield from self.corpus.note_of_words()
+            yield f"{self.without_tree} without parse ({self.corpus.why_none}){wrong}"
+        yield from self.corpus.notes()

@@ -13,6 +13,7 @@ from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
 from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.lengths import longer_text
+from syntax_nmt.scoring.translations.linearised_output import balanced_notes
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import (
     RESAMPLES,
@@ -124,6 +125,8 @@ def scored_systems(
         found.append(
             {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
         )
+        if system.balanced:
+            found[-1]["balanced_trees"] = [*system.balanced]
     for other in found[1:]:
         for name, item in other["scores"].items():
             item["difference"] = item["score"] - found[0]["scores"][name]["score"]
@@ -268,6 +271,7 @@ def _notes(figures: dict[str, Any]) -> list[str]:
         notes.append(f"all systems are below {_LEAST_BLEU} BLEU, where differences say little")
     if "cut" in figures:
         notes.append(f"cut: {longer_text(figures['cut'])}")
+    notes += balanced_notes(figures["systems"])
     return [*(note for note in notes if note), *signature_lines(figures)]
 
 

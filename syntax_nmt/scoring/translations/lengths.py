@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
+from syntax_nmt.scoring.translations.test_set import TestSet, Text
 
 DEFAULT_EDGES = (15, 30, 45)
 
@@ -113,9 +113,9 @@ class LengthLimit:
         """A test set, whose source is known, with all translations cut."""
         sources = test_set.source_words
         systems = tuple(
-            System(
-                system.name,
-                tuple(Text(run.name, self.cut(run.sentences, sources)) for run in system.runs),
+            replace(
+                system,
+                runs=tuple(Text(run.name, self.cut(run.sentences, sources)) for run in system.runs),
             )
             for system in test_set.systems
         )

@@ -26,11 +26,13 @@ class GenerateOutput:
             are no others.
         references: from the `T-` lines; None unless every sentence has one.
         sources: from the `S-` lines; None unless every sentence has one.
+        tokens: the best hypotheses as the model wrote them, from the `H-` lines; None likewise.
     """
 
     hypotheses: Sequence[str]
     references: Sequence[str] | None = None
     sources: Sequence[str] | None = None
+    tokens: Sequence[str] | None = None
 
 
 def is_generate_output(lines: Sequence[str]) -> bool:
@@ -68,6 +70,7 @@ def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
         _in_order(found[kind]),
         _in_order(found["T"]) if len(found["T"]) == len(found[kind]) else None,
         _in_order(found["S"]) if len(found["S"]) == len(found[kind]) else None,
+        _in_order(found["H"]) if len(found["H"]) == len(found[kind]) else None,
     )
 
 

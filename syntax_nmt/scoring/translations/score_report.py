@@ -10,6 +10,7 @@ import numpy as np
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
 from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, longer_text
+from syntax_nmt.scoring.translations.linearised_output import balanced_notes
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, bootstrap_scores, interval
 from syntax_nmt.scoring.translations.seed_tests import spread
@@ -73,7 +74,8 @@ def _system_figures(
         scores[name]["runs"] = of_runs
         if name in details[0]:
             scores[name]["details"] = [detail[name] for detail in details]
-    return {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
+    figures = {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
+    return figures | ({"balanced_trees": [*system.balanced]} if system.balanced else {})
 
 
 def certain_scores(
@@ -133,7 +135,8 @@ def score_findings(figures: dict[str, Any], width: int) -> Findings:
     references = len(figures["references"])
     heading = f"{figures['sentences']} sentences, {references} reference{'s' * (references > 1)}"
     longer = [longer_text(figures["longer"])] if "longer" in figures else []
-    return Findings(figures, tables, heading, [*longer, *signature_lines(figures)])
+    notes = [*balanced_notes(figures["systems"]), *longer, *signature_lines(figures)]
+    return Findings(figures, tables, heading, notes)
 
 
 def _corpus_table(figures: dict[str, Any], width: int) -> Table:

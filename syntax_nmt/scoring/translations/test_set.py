@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
+from types import MappingProxyType
 
 from syntax_nmt.data.subwords import (
     CONTINUED,
@@ -19,6 +21,7 @@ from syntax_nmt.data.subwords import (
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.parallel_text import check_parallel as check_counts
+from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import (
     GenerateOutput,
     best_translations,
@@ -51,10 +54,12 @@ class System:
     Attributes:
         name: for tables.
         runs: its translations, one text for each training seed.
+        balanced: in percent, how many of its lines are whole trees, by run; none = it writes none.
     """
 
     name: str
     runs: tuple[Text, ...]
+    balanced: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class TestSet:
         references: Sequence[str] = (),
         source: str | None = None,
         *,
+        linearised: Mapping[str, LinearisedOutput] = MappingProxyType({}),
         join_subwords: bool = False,
         quiet: bool = False,
     ) -> TestSet:
@@ -90,6 +96,7 @@ class TestSet:
             references: plain texts; none = the T- lines of fairseq-generate.
             source: the text whose lengths count; None = the S- lines of fairseq-generate, if there
                 are any.
+            linearised: of systems whose tokens have brackets, how they become text.
             join_subwords: joins subwords in segmented texts.
             quiet: no warnings.
 
@@ -97,17 +104,22 @@ class TestSet:
             UserError: a file is damaged, or the files have unequal numbers of sentences.
         """
         read = {path: _read_output(path) for paths in systems.values() for path in paths}
-        translations = {path: _text(path, output.hypotheses) for path, output in read.items()}
+        translations = {
+            name: tuple(_translations(path, read[path], linearised.get(name)) for path in paths)
+            for name, paths in systems.items()
+        }
         of_references = [read_text(path) for path in references] or [_generated_reference(read)]
-        for text in (*of_references[1:], *translations.values()):
+        for text in (*of_references[1:], *chain.from_iterable(translations.values())):
             check_parallel(text, of_references[0])
         if not of_references[0].sentences:
             raise UserError(f"{of_references[0].name}: is empty: give a sentence a line")
         words = partial(in_words, join=join_subwords, quiet=quiet)
         of_references = [words(text) for text in of_references]
         of_systems = [
-            System(name, tuple(words(translations[path]) for path in paths))
-            for name, paths in systems.items()
+            System(
+                name, tuple(map(words, runs)), _balanced(systems[name], read, linearised.get(name))
+            )
+            for name, runs in translations.items()
         ]
         of_source = _generated_source(read) if source is None else read_text(source)
         if of_source is not None:
@@ -158,6 +170,24 @@ def _read_output(path: str) -> GenerateOutput:
         print(f"note: {path}: an n-best list, its first translations are taken", file=sys.stderr)
         lines = best_translations(lines, path)
     return GenerateOutput(lines)
+
+
+def _translations(path: str, output: GenerateOutput, brackets: LinearisedOutput | None) -> Text:
+    """The text of a file; of a model that writes brackets, from its own tokens."""
+    if brackets is None:
+        return _text(path, output.hypotheses)
+    raw = output.tokens is not None
+    return _text(path, brackets.texts(output.tokens or output.hypotheses, path, raw))
+
+
+def _balanced(
+    paths: Sequence[str], read: Mapping[str, GenerateOutput], brackets: LinearisedOutput | None
+) -> tuple[float, ...]:
+    """The percentage of whole trees in each file; none of systems that write none."""
+    if brackets is None or not brackets.trees:
+        return ()
+    outputs = [read[path] for path in paths]
+    return tuple(brackets.balanced(output.tokens or output.hypotheses) for output in outputs)
 
 
 def in_words(text: Text, join: bool, quiet: bool = False) -> Text:

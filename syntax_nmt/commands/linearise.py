@@ -1,0 +1,75 @@
+"""`syntax-nmt linearise`: writes parses as text."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from syntax_nmt.arguments import add_flags
+from syntax_nmt.commands.shared.linearised import add_form_arguments, form_of
+from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.constituents import ConstituentTree
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.linearised import KEPT, Form, linearised
+from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+from syntax_nmt.scoring.constituents.tree_file import read_tree_file
+
+EXAMPLE = "syntax-nmt linearise train.en.trees --words none --output train.parses"
+
+DESCRIPTION = """\
+Trees as text, one a line: `(S (NP the cat ) sleeps )`. Dependency trees are bracketed by relation:
+`(root (nsubj (det the ) cat ) sleeps )`; where arcs cross, a word moves up in the tree, and with
+--labels full its label tells where its head is, `obl@-3`. In words, ( is -LRB- and ) is -RRB-. A
+sentence without a tree is an empty line. `syntax-nmt prepare --linearised` makes text for training.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.description = DESCRIPTION
+    parser.add_argument("file", metavar="FILE", type=Path, help="a .trees or .conllu file, or .gz")
+    add_form_arguments(parser, KEPT)
+    add_flags(parser, closing="closing brackets have labels, too: `(NP the cat )NP`")
+    parser.add_argument(
+        "--output", metavar="FILE", default=STDOUT, help="write here (default: stdout)"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the trees of a file as text.
+
+    Raises:
+        UserError: the file is of another kind, or malformed.
+    """
+    check_outputs([args.output], [args.file])
+    trees = _trees(args.file)
+    with open_output(args.output) as stream:
+        stream.writelines(_lines(args.file, trees, form_of(args, KEPT, args.closing)))
+
+
+def _trees(file: Path) -> Iterator[ConstituentTree | DependencyTree | None]:
+    name = file.name.removesuffix(".gz")
+    if name.endswith(f".{HEADS.ending}"):
+        return read_conllu(file)
+    if name.endswith(f".{PHRASES.ending}"):
+        return read_tree_file(file)
+    raise UserError(
+        f"{file}: its ending does not say what it holds: give .{PHRASES.ending} or .{HEADS.ending}"
+    )
+
+
+def _lines(
+    file: Path, trees: Iterator[ConstituentTree | DependencyTree | None], form: Form
+) -> Iterator[str]:
+    for tree in trees:
+        if tree is None:
+            yield "\n"
+            continue
+        for word in tree.words:
+            if word.split() != [word]:
+                raise UserError(
+                    f"{file}:{tree.line}: the word {word!r} has a space, where words of a text "
+                    "end: write it as several words"
+                )
+        yield f"{linearised(tree, form)}\n"

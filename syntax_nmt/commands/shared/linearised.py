@@ -1,0 +1,110 @@
+"""Options of parses that become text, and the settings that their values make."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from syntax_nmt.arguments import flag, positive_int
+from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.linearised import KEPT, LABELS, NO_WORDS, SHORT, WORDS, Form
+from syntax_nmt.data.linearised_folder import MODES, MULTITASK, PARSED_TARGET
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.linearising import POSITIONS, Linearising
+
+
+def add_form_arguments(group: argparse._ActionsContainer, words: str) -> None:
+    """Adds the options of the form of brackets.
+
+    Args:
+        words: the default of `--words`, as the help says it.
+    """
+    group.add_argument(
+        "--words",
+        choices=WORDS,
+        help=f"whether the words stand between the brackets (default: {words})",
+    )
+    group.add_argument(
+        "--labels",
+        choices=LABELS,
+        help="full: all of the tree, parts of speech included; short: categories without "
+        f"functions, relations without subtypes; none: bare brackets (default: {SHORT})",
+    )
+
+
+def add_linearised_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `prepare`."""
+    group = parser.add_argument_group("parses as text, for any model")
+    add = group.add_argument
+    add(
+        "--linearised",
+        choices=MODES,
+        help="multitask: <TR> source → target, and <PA> source → its parse; mixed: source and its "
+        "parse, each → target; source: parse → target; target: source → parse of the target. "
+        "Trees are constituents where there are PREF.LANG.trees or --constituents, otherwise "
+        "dependencies; no annotation is binarised",
+    )
+    add_form_arguments(group, f"{NO_WORDS} for multitask, otherwise {KEPT}")
+    add(
+        "--auxiliary-weight",
+        type=positive_int,
+        metavar="N",
+        help=f"how often each parse stands in the training text of {MULTITASK} (default: 1)",
+    )
+    for side in ("source", "target"):
+        add(
+            f"--max-{side}-positions",
+            type=positive_int,
+            metavar="N",
+            help=f"the option of the training: names longer {side} lines, which fairseq leaves out "
+            f"(default: {POSITIONS})",
+        )
+
+
+def parsed_first(mode: str | None, source: str, target: str) -> tuple[str, str]:
+    """The languages, first the one that is parsed.
+
+    Args:
+        mode: of `--linearised`; None = the source is parsed.
+    """
+    return (target, source) if mode == PARSED_TARGET else (source, target)
+
+
+def form_of(args: argparse.Namespace, words: str, closing: bool) -> Form:
+    """The form that the options of :func:`add_form_arguments` describe; `--words` is `words`
+    by default.
+    """
+    return Form(args.words or words, args.labels or SHORT, closing)
+
+
+def linearising(
+    args: argparse.Namespace, given: Mapping[tuple[str, AnnotationKind], Path]
+) -> Linearising | None:
+    """How parses become text; None = they do not.
+
+    Args:
+        given: the annotation next to the raw text, by split and kind.
+
+    Raises:
+        UserError: options do not go together.
+    """
+    mode = args.linearised
+    if mode is None:
+        return None
+    for option in ("features", "chunks", "target_parse"):
+        if getattr(args, option):
+            raise UserError(
+                f"{flag(option)} does nothing with --linearised, whose models read text alone: "
+                "leave one out"
+            )
+    if args.auxiliary_weight and mode != MULTITASK:
+        raise UserError(f"--auxiliary-weight is for --linearised {MULTITASK}: leave it out")
+    form = form_of(args, NO_WORDS if mode == MULTITASK else KEPT, closing=mode == PARSED_TARGET)
+    if form.words == NO_WORDS and mode != MULTITASK:
+        raise UserError(
+            f"--words {NO_WORDS} leaves nothing to translate with --linearised {mode}: leave it out"
+        )
+    constituents = args.constituents or ("train", PHRASES) in given
+    positions = args.max_source_positions or POSITIONS, args.max_target_positions or POSITIONS
+    kind: AnnotationKind = PHRASES if constituents else HEADS
+    return Linearising(mode, form, kind, args.auxiliary_weight or 1, positions)

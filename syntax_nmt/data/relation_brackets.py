@@ -1,0 +1,111 @@
+"""Dependency trees as constituency trees: a bracket for each word and its dependents, labelled with
+the word's relation: `(root (nsubj She) sleeps)`.
+
+Brackets hold neighbours only. Where a word and its dependents are no neighbours, a dependent moves
+up to the head of its head until they are (pseudo-projective; Nivre and Nilsson, 2005). Its label
+then tells how far away its own head is: `obl@-3`, three words to the left.
+"""
+
+import re
+from collections.abc import Sequence
+
+from syntax_nmt.data.constituents import Constituent, ConstituentTree
+from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle, word_depths
+
+_MOVED = re.compile(r"(.*)@([+-][0-9]{1,9})")
+
+
+def bracketed_by_relation(tree: DependencyTree) -> ConstituentTree:
+    """The constituency tree of a dependency tree with one root; words without dependents are
+    leaves, others are leaves without a label in their bracket.
+    """
+    heads = projective_heads(tree.heads)
+    depths = word_depths(heads)
+    nodes = []
+    for word, (start, end, _) in enumerate(_spans(heads)):
+        moved = "" if heads[word] == tree.heads[word] else f"@{tree.heads[word] - word:+d}"
+        alone = end == start + 1
+        label = f"{tree.relations[word]}{moved}"
+        nodes.append(Constituent(label, start, end, depths[word], alone))
+        if not alone:
+            nodes.append(Constituent("", word, word + 1, depths[word] + 1, True))
+    nodes.sort(key=lambda node: (node.start, -node.end))  # preorder: no two have the same span
+    return ConstituentTree(tree.words, tuple(nodes), tree.line)
+
+
+def dependencies_of_brackets(tree: ConstituentTree) -> DependencyTree:
+    """The inverse of :func:`bracketed_by_relation`: words, heads and relations.
+
+    Raises:
+        ValueError: a bracket has not exactly one word of its own, or a label names a head that
+            makes no tree.
+    """
+    around: list[int] = []  # the places of the brackets around a node
+    above: dict[int, int] = {}  # the bracket around a bracket; the root's is its own
+    word_of: dict[int, int] = {}
+    for place, node in enumerate(tree.nodes):
+        del around[node.depth :]
+        own = around[-1] if node.leaf and not node.label and around else place
+        if own in word_of:
+            raise ValueError(f"{tree.words[node.start]!r} is in the bracket of another word")
+        if node.leaf:
+            word_of[own] = node.start
+        if own == place:
+            above[place] = around[-1] if around else place
+            around.append(place)
+    heads, relations = [0] * len(tree), [""] * len(tree)
+    for place, parent in above.items():
+        if place not in word_of:
+            raise ValueError(f"the bracket ({tree.nodes[place].label} has no word of its own")
+        word, label = word_of[place], tree.nodes[place].label
+        moved = _MOVED.fullmatch(label)
+        heads[word] = word_of.get(parent, word) if moved is None else word + int(moved[2])
+        relations[word] = label if moved is None else moved[1]
+    roots = [head == word for word, head in enumerate(heads)]
+    outside = not all(0 <= head < len(tree) for head in heads)
+    if outside or sum(roots) != 1 or find_cycle([-1 if x else y for x, y in zip(roots, heads)]):
+        raise ValueError("the heads that its labels name make no tree")
+    unknown = ("_",) * len(tree)
+    return DependencyTree(tree.words, tuple(heads), tuple(relations), unknown, line=tree.line)
+
+
+def projective_heads(heads: Sequence[int]) -> list[int]:
+    """Heads of which every word and its descendants are neighbours; the shortest of the arcs that
+    are in the way moves first.
+
+    Args:
+        heads: 0-based head of each word; the root's is its own index.
+    """
+    lifted = list(heads)
+    while any(end - start != words for start, end, words in _spans(lifted)):
+        crossing = [word for word in range(len(lifted)) if _crosses(lifted, word)]
+        word = min(crossing, key=lambda word: abs(lifted[word] - word))
+        lifted[word] = lifted[lifted[word]]
+    return lifted
+
+
+def _spans(heads: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Of each word and its descendants the first, one past the last, and how many they are."""
+    depths = word_depths(heads)
+    spans = [(word, word + 1, 1) for word in range(len(heads))]
+    for word in sorted(range(len(heads)), key=lambda word: -depths[word]):
+        head = heads[word]
+        if head != word:
+            (start, end, words), (low, high, others) = spans[word], spans[head]
+            spans[head] = min(start, low), max(end, high), words + others
+    return spans
+
+
+def _crosses(heads: Sequence[int], word: int) -> bool:
+    """Whether a word between this one and its head is no descendant of the head."""
+    head = heads[word]
+    return any(
+        not _is_below(heads, between, head)
+        for between in range(min(word, head) + 1, max(word, head))
+    )
+
+
+def _is_below(heads: Sequence[int], word: int, head: int) -> bool:
+    while word != head and heads[word] != word:
+        word = heads[word]
+    return word == head

@@ -1,0 +1,66 @@
+"""Output of models of linearised folders: without brackets, and how many of its trees are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from syntax_nmt.data.linearised import is_balanced, is_symbol, words_of
+from syntax_nmt.data.linearised_folder import join_between_symbols
+from syntax_nmt.data.text_columns import share_text
+from syntax_nmt.errors import UserError
+
+
+@dataclass(frozen=True)
+class LinearisedOutput:
+    """How a model's tokens become text.
+
+    Attributes:
+        trees: it writes a tree for each sentence.
+        detokenize: joins the words of a line to text.
+    """
+
+    trees: bool
+    detokenize: Callable[[str], str]
+
+    def texts(self, lines: Sequence[str], path: str, raw: bool) -> list[str]:
+        """The text of each line, without brackets.
+
+        Args:
+            lines: as the model wrote them, in pieces or joined.
+            path: of the file, for messages.
+            raw: whether they are sure to be the model's tokens.
+
+        Raises:
+            UserError: no line has brackets, so that they may be text already.
+        """
+        joined = join_between_symbols(lines)
+        if not raw and not any(is_symbol(token) for line in joined for token in line.split()):
+            raise UserError(
+                f"{path}: neither H- lines nor brackets, so its words may be text already: give "
+                "the output of fairseq-generate, or leave --prepared out"
+            )
+        return [self.detokenize(" ".join(words_of(line))) for line in joined]
+
+    def balanced(self, lines: Sequence[str]) -> float:
+        """The percentage of lines that are whole trees.
+
+        Args:
+            lines: one or more, as the model wrote them.
+        """
+        return 100 * sum(map(is_balanced, join_between_symbols(lines))) / len(lines)
+
+
+def balanced_notes(systems: Sequence[dict[str, Any]]) -> list[str]:
+    """A line for each system that writes trees.
+
+    Args:
+        systems: their figures, with `balanced_trees` by run.
+    """
+    return [
+        f"{system['name']}: balanced trees "
+        f"{', '.join(share_text(share / 100) for share in system['balanced_trees'])}"
+        for system in systems
+        if system.get("balanced_trees")
+    ]

@@ -1,0 +1,198 @@
+"""Trees as text and back: every tree of the treebanks, and by hand."""
+
+import itertools
+from random import Random
+
+import pytest
+from commands import refuse, syntax_nmt
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.constituents import format_tree, parse_tree, read_trees
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.linearised import (
+    FULL,
+    LABELS,
+    NO_LABELS,
+    NO_WORDS,
+    SHORT,
+    TASKS,
+    Form,
+    escape,
+    is_balanced,
+    is_symbol,
+    linearised,
+    read_linearised,
+    unescape,
+    words_of,
+)
+from syntax_nmt.data.relation_brackets import dependencies_of_brackets
+
+TREE = "(S (NP-SBJ (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))"
+CAT = parse_tree(TREE, "f", 1)
+FORMS = [Form(labels=labels, closing=closing) for labels in LABELS for closing in (False, True)]
+FEW = [Form(labels=FULL, closing=True), Form()]
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (Form(), "(S (NP The cat ) (VP sleeps ) . )"),
+        (Form(closing=True), "(S (NP The cat )NP (VP sleeps )VP . )S"),
+        (Form(words=NO_WORDS), "(S (NP ) (VP ) )"),
+        (Form(labels=NO_LABELS), "( ( The cat ) ( sleeps ) . )"),
+        (
+            Form(labels=FULL),
+            "(S (NP-SBJ (DT The ) (NN cat ) ) (VP (VBZ sleeps ) ) (. . ) )",
+        ),
+    ],
+)
+def test_forms(form, text):
+    assert linearised(CAT, form) == text
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (Form(), "(root (nsubj (det the ) cat ) sleeps )"),
+        (Form(labels=FULL), "(root (nsubj:pass (det the ) cat ) sleeps )"),
+        (Form(labels=NO_LABELS, closing=True), "( ( ( the ) cat ) sleeps )"),
+    ],
+)
+def test_relations(form, text):
+    words, relations = ("the", "cat", "sleeps"), ("det", "nsubj:pass", "root")
+    tree = DependencyTree(words, (1, 2, 2), relations, ("_",) * 3)
+    assert linearised(tree, form) == text
+
+
+def test_labels_that_begin_with_a_mark_are_kept():
+    tree = parse_tree("(: (-LRB- -LRB-) (X=1 a) (S|<A> (B b) (C c)))", "f", 1)
+    assert linearised(tree, Form(labels=SHORT)) == "(: -LRB- a (S b c ) )"
+
+
+def test_a_word_that_equals_a_symbol_stays_a_word():
+    words = ("(NP", ")", ")NP", "(", *TASKS, "-LRB-", "\\", "-LRB(", "a(b", "<TR>x")
+    tokens = [escape(word) for word in words]
+    assert not any(map(is_symbol, tokens))
+    assert tokens[:4] == ["-LRB-NP", "-RRB-", "-RRB-NP", "-LRB-"]
+    assert words_of(f"(S {' '.join(tokens)} )") == list(words)
+
+
+def test_every_short_word_over_the_marks_comes_back():
+    """Escapes that touch, overlap or are cut: -LRB(, (RRB-, \\(."""
+    parts = ["(", ")", "\\", "-", "L", "RB", "LRB", "-RRB-", "<", "TR>", "<PA>"]
+    words = [
+        "".join(word) for size in range(1, 5) for word in itertools.product(parts, repeat=size)
+    ]
+    tokens = [escape(word) for word in words]
+    assert [unescape(token) for token in tokens] == words
+    assert len({*tokens}) == len({*words})
+    assert not any(map(is_symbol, tokens))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "(S a",
+        "(S a ) )",
+        "a (S b )",
+        "(S a ) b",
+        "(S a ) (S b )",
+        "(S (NP a )S )NP",
+        ") (",
+        "(S (NP a ) )NP",
+    ],
+)
+def test_what_is_no_tree(text):
+    assert not is_balanced(text)
+    with pytest.raises(ValueError, match="not balanced"):
+        read_linearised(text)
+
+
+def test_a_tree_may_lack_words_and_closing_labels():
+    assert is_balanced("(S (NP ) (VP ) )")
+    assert is_balanced("(S (NP a ) (VP b )VP )S")
+    with pytest.raises(ValueError, match=r"a bracket without a word, \(NP \)"):
+        read_linearised("(S (NP ) b )")
+
+
+def same(tree, forms=FORMS):
+    """A tree goes into text and comes back; all forms keep the words and balance."""
+    for form in forms:
+        text = linearised(tree, form)
+        assert words_of(text) == list(tree.words)
+        assert is_balanced(text)
+        if form.labels == FULL:
+            back = read_linearised(text)
+            if isinstance(tree, DependencyTree):
+                back = dependencies_of_brackets(back)
+                assert (back.heads, back.relations) == (tree.heads, tree.relations)
+            else:
+                assert back.nodes == tree.nodes
+            assert back.words == tree.words
+    return 1
+
+
+def test_trees_of_every_shape_come_back():
+    """Words without parts of speech, alone and beside others; chains; a root that is a word."""
+    texts = ["(X a)", "(NP (NN (cat)))", "(S (-NONE- *) b)", "(S (NP (NP a b)) (VP c d))", TREE]
+    texts += ["( (A (X a)) (B (X b)) )", "(A (B (C (D d))))", "(-LRB- (-RRB- a) (: b))"]
+    for text in texts:
+        same(parse_tree(text, "f", 1))
+
+
+def test_random_dependency_trees_come_back():
+    """Most of them have crossing arcs."""
+    random = Random(1)
+    for size in (1, 2, 3, 5, 9, 17):
+        for _ in range(60):
+            order = random.sample(range(size), size)
+            heads = [0] * size
+            heads[order[0]] = order[0]
+            for place in range(1, size):
+                heads[order[place]] = random.choice(order[:place])
+            words = tuple(f"w{word}" for word in range(size))
+            same(DependencyTree(words, tuple(heads), ("r",) * size, ("_",) * size))
+
+
+def test_the_builtin_corpus_comes_back(tmp_path):
+    syntax_nmt("demo", tmp_path, "--train", "500", "--valid", "10", "--test", "10")
+    assert sum(map(same, read_trees(tmp_path / "train.src.trees"))) == 500
+    assert sum(map(same, read_conllu(tmp_path / "train.src.conllu"))) == 500
+
+
+@pytest.mark.dear
+@pytest.mark.parametrize(("part", "trees"), [("train", 12544), ("dev", 2001), ("test", 2077)])
+def test_ewt_comes_back(shared, part, trees):
+    path = shared / "data" / "ud" / "EWT" / f"en_ewt-ud-{part}.conllu.gz"
+    assert sum(same(tree, FEW) for tree in read_conllu(path)) == trees
+
+
+@pytest.mark.dear
+def test_craft_comes_back(shared):
+    path = shared / "data" / "craft" / "craft_penn.mrg.gz"
+    assert sum(same(tree, FEW) for tree in read_trees(path) if tree is not None) == 30830
+
+
+def test_a_word_with_a_space_is_refused(tmp_path):
+    file = tmp_path / "a.conllu"
+    file.write_text("1\t10 000\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    assert "a.conllu:1: the word '10 000' has a space" in refuse(
+        "syntax_nmt.cli", "linearise", file
+    )
+
+
+def test_the_command(tmp_path):
+    """Plain text with brackets taken out by another program is the text."""
+    trees = tmp_path / "a.en.trees"
+    trees.write_text(f"{TREE}\n()\n")
+    out = syntax_nmt("linearise", trees, "--labels", "none").stdout
+    assert out == "( ( The cat ) ( sleeps ) . )\n\n"
+    assert syntax_nmt("linearise", trees, "--words", "none", "--closing").stdout == (
+        "(S (NP )NP (VP )VP )S\n\n"
+    )
+    output = tmp_path / "out"
+    syntax_nmt("linearise", trees, "--labels", "full", "--output", output)
+    back = read_linearised(output.read_text().splitlines()[0])
+    assert format_tree(back) == TREE

@@ -1,0 +1,249 @@
+"""`syntax-nmt prepare --linearised`: the texts of each mode, and what is said of them."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from commands import refuse, started, syntax_nmt
+
+from syntax_nmt.data.linearised import is_balanced, is_symbol, words_of
+from syntax_nmt.data.linearised_folder import MODES, join_between_symbols, linearised_mode
+from syntax_nmt.data.text_files import read_lines
+
+pytestmark = pytest.mark.dear
+
+SPLITS = {"train": 120, "valid": 20, "test": 20}
+ODD = "( (NP -LRB- \\ <TR> <PA> )S ( )"
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory) -> Path:
+    """The built-in corpus, trees on both sides; and a sentence of words that look like symbols."""
+    folder = tmp_path_factory.mktemp("raw")
+    sizes = (part for name, size in SPLITS.items() for part in (f"--{name}", str(size)))
+    syntax_nmt("demo", folder, *sizes)
+    for path in folder.glob("*.align"):
+        path.unlink()
+    for lang in ("src", "tgt"):
+        with (folder / f"train.{lang}").open("a") as out:
+            out.write(f"{ODD}\n")
+    with (folder / "train.src.trees").open("a") as out:
+        out.write("(S (NP (X -LRB-) (X -LRB-NP)) (X -LRB-) (X \\) (X <TR>) (X <PA>) "
+                  "(X -RRB-S) (X -LRB-) (X -RRB-))\n")  # fmt: skip
+    with (folder / "train.tgt.chunks").open("a") as out:
+        out.write(" ".join(["B-NP"] * len(ODD.split())) + "\n")
+    rows = [
+        f"{n}\t{word}" + "\t_" * 4 + f"\t{n - 1}\tdep\t_\t_\n"
+        for n, word in enumerate(ODD.split(), start=1)
+    ]
+    for lang in ("src", "tgt"):
+        with (folder / f"train.{lang}.conllu").open("a") as out:
+            out.write("".join([*rows, "\n"]))
+    return folder
+
+
+def command(raw, folder, *more, langs=("src", "tgt")):
+    prefixes = [part for name in SPLITS for part in (f"--{name}pref", str(raw / name))]
+    return (
+        *("prepare", "--source-lang", langs[0], "--target-lang", langs[1], *prefixes),
+        *("--source-tokenizer", "none", "--target-tokenizer", "none", "--vocab-size", "300"),
+        *("--destdir", str(folder), *more),
+    )
+
+
+def languages(mode):
+    return ("tgt", "src") if mode == "target" else ("src", "tgt")
+
+
+@pytest.fixture(scope="module")
+def made(raw, tmp_path_factory) -> dict[str, Path]:
+    """A folder of each mode, and what was said."""
+    folders = {}
+    for mode in MODES:
+        folders[mode] = folder = tmp_path_factory.mktemp("made") / mode
+        done = syntax_nmt(*command(raw, folder, "--linearised", mode, langs=languages(mode)))
+        (folder / "said").write_text(done.stdout + done.stderr)
+    return folders
+
+
+def text(folder, name):
+    """The lines of pieces, joined."""
+    return join_between_symbols(list(read_lines(folder / "pieces" / name)))
+
+
+def plain(raw, name):
+    return [line.split() for line in read_lines(raw / name)]
+
+
+def test_multitask(raw, made):
+    source, target = (text(made["multitask"], f"train.{lang}") for lang in ("src", "tgt"))
+    tasks = Counter(line.split()[0] for line in source)
+    assert tasks == {"<TR>": 121, "<PA>": 121}
+    assert [words_of(line) for line in source[::2]] == plain(raw, "train.src")
+    assert source[1::2] == [line.replace("<TR>", "<PA>", 1) for line in source[::2]]
+    assert [words_of(line) for line in target[::2]] == plain(raw, "train.tgt")
+    assert all(map(is_balanced, target[1::2]))
+    assert not any(map(words_of, target[1::2]))  # no words by default
+    for split in ("valid", "test"):
+        lines = text(made["multitask"], f"{split}.src")
+        assert {line.split()[0] for line in lines} == {"<TR>"}
+        assert [words_of(line) for line in lines] == plain(raw, f"{split}.src")
+        assert [*map(words_of, text(made["multitask"], f"{split}.tgt"))] == plain(
+            raw, f"{split}.tgt"
+        )
+
+
+def test_mixed(raw, made):
+    source, target = (text(made["mixed"], f"train.{lang}") for lang in ("src", "tgt"))
+    assert [words_of(line) for line in source[::2]] == plain(raw, "train.src")
+    assert [words_of(line) for line in source[1::2]] == plain(raw, "train.src")
+    assert not any(is_symbol(token) for line in source[::2] for token in line.split())
+    assert all(map(is_balanced, source[1::2]))
+    assert target[::2] == target[1::2]
+    assert len(text(made["mixed"], "valid.src")) == 20
+    assert not any(map(is_balanced, text(made["mixed"], "test.src")))
+
+
+@pytest.mark.parametrize(("mode", "trees"), [("source", "src"), ("target", "src")])
+def test_parses_of_one_side(raw, made, mode, trees):
+    for split in ("train", "valid"):
+        lines = text(made[mode], f"{split}.{trees}")
+        assert all(map(is_balanced, lines))
+        assert [words_of(line) for line in lines] == plain(raw, f"{split}.{trees}")
+    assert all(map(is_balanced, text(made[mode], "test.src"))) == (mode == "source")
+    closing = {token for line in text(made[mode], "train.src") for token in line.split()}
+    assert (")NP" in closing) == (mode == "target")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_symbols_are_whole_entries_of_the_vocabulary(made, mode):
+    """No piece has a part of one, and no other piece is one."""
+    folder, (source, target) = made[mode], languages(mode)
+    symbols = {
+        token
+        for split in SPLITS
+        for lang in (source, target)
+        for line in read_lines(folder / "linearised" / f"{split}.{lang}")
+        for token in line.split()
+        if is_symbol(token)
+    }
+    entries = {line.split()[0] for line in read_lines(folder / "data-bin" / f"dict.{source}.txt")}
+    assert {f"▁{symbol}" for symbol in symbols} <= entries
+    assert {entry for entry in entries if set("()") & set(entry)} <= {f"▁{x}" for x in symbols}
+    model = (folder / "sentencepiece.model").read_bytes()
+    assert not any(symbol.encode() in model for symbol in symbols if len(symbol) > 1)
+    assert linearised_mode(folder) == mode
+    assert not (folder / "data-bin" / "syntax.json").exists()
+
+
+def test_what_is_said(made):
+    said = {mode: (folder / "said").read_text() for mode, folder in made.items()}
+    for mode in ("multitask", "mixed"):
+        assert "an epoch of translation takes about " in said[mode]
+    assert "an epoch of translation" not in said["source"]
+    assert "train.tgt.chunks is not used: no text of --linearised mixed" in said["mixed"]
+    assert "fairseq-interactive" in said["target"]
+    assert "fairseq-interactive" not in said["source"]  # typed text has no parses
+
+
+def test_weight_relations_and_lengths(raw, tmp_path):
+    for path in raw.glob("*.trees"):
+        path.rename(path.with_suffix(".away"))
+    try:
+        more = ("--linearised", "multitask", "--auxiliary-weight", "3", "--words", "kept")
+        limits = ("--max-source-positions", "12", "--max-target-positions", "30")
+        done = syntax_nmt(*command(raw, tmp_path, *more, *limits, "--labels", "none"))
+    finally:
+        for path in raw.glob("*.away"):
+            path.rename(path.with_suffix(".trees"))
+    source, target = (text(tmp_path, f"train.{lang}") for lang in ("src", "tgt"))
+    assert Counter(line.split()[0] for line in source) == {"<TR>": 121, "<PA>": 363}
+    assert [words_of(line) for line in target[1::4]] == plain(raw, "train.src")
+    assert {x for x in chain(*map(str.split, target[1::4])) if is_symbol(x)} == {"(", ")"}
+    for lang, most, option in (("src", 12, "source"), ("tgt", 30, "target")):
+        path = tmp_path / "pieces" / f"train.{lang}"
+        long = [n for n, x in enumerate(read_lines(path), 1) if len(x.split()) + 1 > most]
+        named = ", ".join(map(str, long[:5]))
+        assert f"{path}: {len(long)} lines have more tokens than --max-{option}-positions " in (
+            done.stderr
+        )
+        assert f"{most}, and fairseq leaves them out: lines {named} and {len(long) - 5} more" in (
+            done.stderr
+        )
+
+
+def test_sentences_without_trees_stand_alone(raw, tmp_path):
+    lines = list(read_lines(raw / "train.src.trees"))
+    for name in SPLITS:
+        for lang in ("src", "tgt"):
+            (tmp_path / f"{name}.{lang}").write_bytes((raw / f"{name}.{lang}").read_bytes())
+    lines[3] = lines[7] = "()"
+    (tmp_path / "train.src.trees").write_text("".join(f"{line}\n" for line in lines))
+    folder = tmp_path / "out"
+    done = syntax_nmt(*command(tmp_path, folder, "--linearised", "multitask"))
+    assert "2 of 121 pairs have no tree, and stand in the text without brackets alone" in (
+        done.stderr
+    )
+    assert len(text(folder, "train.src")) == 121 + 119
+
+
+def test_words_as_tokens(raw, tmp_path):
+    words = ("--source-words", "5000", "--target-words", "5000")
+    syntax_nmt(*command(raw, tmp_path, "--linearised", "mixed", *words)[:-2], *words)
+    entries = {line.split()[0] for line in read_lines(tmp_path / "data-bin" / "dict.src.txt")}
+    assert {"(NP", ")", "-LRB-", "\\\\"} <= entries
+    assert "(" not in entries
+
+
+REFUSED = {
+    "no trees": (("--no-parse", "--linearised", "target"), "needs trees of train, and there is no"),
+    "no words": (("--linearised", "target", "--words", "none"), "leaves nothing to translate"),
+    "features": (("--linearised", "mixed", "--features", "upos"), "--features does nothing with"),
+    "weight": (("--linearised", "mixed", "--auxiliary-weight", "2"), "is for --linearised multi"),
+    "idle": (("--labels", "full"), "--labels does nothing without --linearised"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_mistakes_are_one_line(raw, tmp_path, name):
+    more, why = REFUSED[name]
+    assert why in refuse("syntax_nmt.cli", *command(raw, tmp_path / "out", *more))
+
+
+def contents(folder):
+    """What must not depend on how often the work was interrupted."""
+    files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    kept = {name for name in files if not name.endswith(".log")} - {"prepare.json", "said"}
+    return {name: files[name].read_bytes() for name in kept}
+
+
+@pytest.mark.parametrize("at", ["linearised/train.tgt", "logs"])
+def test_killed_and_started_again(raw, made, tmp_path, at):
+    folder = tmp_path / "multitask"
+    arguments = command(raw, folder, "--linearised", "multitask")
+    job = started("-m", "syntax_nmt.cli", *arguments)
+    deadline = time.monotonic() + 100
+    while not (folder / at).exists() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    assert not (folder / "segmentation.json").exists()  # it was not ready
+    syntax_nmt(*arguments)
+    assert contents(folder) == contents(made["multitask"])
+
+
+def test_another_form_into_the_same_folder(raw, made, tmp_path):
+    """Nothing of the first is left where programs look."""
+    folder = tmp_path / "out"
+    shutil.copytree(made["mixed"], folder)
+    syntax_nmt(*command(raw, folder, "--linearised", "multitask"))
+    assert contents(folder) == contents(made["multitask"])
+    syntax_nmt(*command(raw, folder, "--no-parse"))
+    assert linearised_mode(folder) is None
+    assert "heads" in str(json.loads((folder / "data-bin" / "syntax.json").read_text()))
