@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the package under each Python with uv, runs the commands on a small corpus, 20 updates a
-# training, then the tests that CI runs; and reads the checkpoint of each row in every other one. Before a
-# release, by hand: a row takes some 5 GB and, with the tests, half an hour on two cores.
+# training, then the tests that CI runs; and reads the checkpoint of each row in every other one. Ends
+# with the table of docs/compatibility.md. Before a release, by hand: a row takes some 5 GB and, with the
+# tests, half an hour on two cores.
 #
 #   bash tests/matrix.sh [--no-tests] [ROW …]        (default: all rows)
 #
@@ -13,6 +14,11 @@ declare -A install_options=(
   [3.11-lowest]='--resolution lowest-direct'
   [3.12-constraints]='--constraint constraints.txt'
   [3.13-newest]='--upgrade'
+)
+declare -A labels=(
+  [3.11-lowest]=', lowest versions'
+  [3.12-constraints]=', `constraints.txt`'
+  [3.13-newest]=', newest versions'
 )
 rows=(3.10 3.11-lowest 3.12-constraints 3.13-newest)
 tests=yes
@@ -73,12 +79,24 @@ activate() { # ROW
 }
 
 step() { # ROW NAME COMMAND …: prints a row of the table
-  local began=$SECONDS result=passed
+  local began=$SECONDS result=passed log=$folder/$1/$2.log
   # In the background, as `set -e` counts for nothing on the left of `||`.
-  ( set -e; "${@:3}" ) >"$folder/$1/$2.log" 2>&1 &
-  wait $! || result="FAILED, see $folder/$1/$2.log"
+  ( set -e; "${@:3}" ) >"$log" 2>&1 &
+  wait $! || { result="FAILED, see $log"; failures=$((failures + 1)); }
+  case $2 in tests*) result="$result: $(tail -n 1 "$log")" ;; esac  # how many, in what time
   printf '%-18s %-10s %5d s  %s\n' "$1" "$2" $((SECONDS - began)) "$result"
-  [ "$result" = passed ] || failures=$((failures + 1))
+}
+
+print_versions() { # ROW: its line of the table in docs/compatibility.md
+  python - "${labels[$1]:-}" <<'PYTHON'
+import platform
+import sys
+from importlib.metadata import version
+
+packages = ("torch", "numpy", "sacrebleu", "stanza")
+versions = (version(package).partition("+")[0] for package in packages)
+print("|", " | ".join((platform.python_version() + sys.argv[1], *versions)), "|")
+PYTHON
 }
 
 outer_path=$PATH failures=0
@@ -104,5 +122,11 @@ for row in "${rows[@]}"; do
       <(grep '^D-' "$folder/$other/work/test.gen" | cut -f 1,3) >/dev/null ||
       { echo "$row: other translations than $other's"; failures=$((failures + 1)); }
   done
+done
+
+printf '\n| Python | torch | NumPy | sacrebleu | stanza |\n|---|---|---|---|---|\n'
+for row in "${rows[@]}"; do
+  activate "$row"
+  print_versions "$row" 2>/dev/null || echo "$row: not installed"
 done
 exit $((failures > 0))

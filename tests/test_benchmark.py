@@ -1,6 +1,8 @@
 """The benchmark's commands on the smallest sizes: what they count and write, not how fast."""
 
+import importlib.util
 import json
+import os
 import subprocess
 import sys
 
@@ -13,9 +15,11 @@ BENCHMARK = REPOSITORY / "examples" / "benchmark"
 TINY = ("--size", "tiny", "--vocabulary", "100", "--length", "6", "--sentences", "4")
 
 
-def run(*arguments):
+def run(*arguments, **environment):
     command = [sys.executable, BENCHMARK / "speed.py", *TINY, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
 
 
 def succeed(*arguments):
@@ -37,6 +41,33 @@ def test_operations_of_one_method(tmp_path):
         stock = counted["transformer"]["operations"]
         assert 0.9 * stock < counted["syntax_transformer"]["operations"] <= stock
         assert counted["phrase_transformer"]["operations"] > 1.2 * stock
+
+
+PEERS = ("--compare", "peers", "--repeats", 1, "--batches", 1, "--works", "training", "beam5")
+
+
+@pytest.mark.parametrize("package", ["transformers", "joeynmt"])
+def test_peers_do_the_work_of_the_transformer(tmp_path, package):
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    figures = tmp_path / "figures.json"
+    succeed(*PEERS, "--count", "--json", figures)
+    name = {"transformers": "marian"}.get(package, package)
+    measured = json.loads(figures.read_text(encoding="utf-8"))["comparisons"]["peers"]["training"]
+    stock = measured["transformer"]
+    assert measured[name]["parameters"] == pytest.approx(stock["parameters"], rel=0.02)
+    assert measured[name]["operations"] == pytest.approx(stock["operations"], rel=0.15)
+
+
+def test_peers_that_are_not_installed_are_left_out(tmp_path):
+    for package in ("transformers", "joeynmt"):
+        (tmp_path / f"{package}.py").write_text("raise ImportError('none here')\n")
+    done = run(*PEERS, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "marian is left out: none here" in done.stderr
+    assert "joeynmt is left out: none here" in done.stderr
+    assert "| `syntax_transformer` |" in done.stdout
+    assert "marian" not in done.stdout
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def main() -> None:
             write_dictionaries(Path(folder), sizes.vocabulary)
             system = build(name, [], Path(folder), sizes, args.device, args.dtype)
         for work in WORKS:
-            data = load(work, system, sizes, 1, args.device)
+            data = load(work, system.task.source_dictionary, sizes, 1, args.device)
             found = kernels(data.work, system, args.device)
             cell = ", ".join(f"`{kernel}` {calls}" for kernel, calls in found.most_common())
             print(f"| `{name}` | {work} | {cell or 'none'} |", flush=True)

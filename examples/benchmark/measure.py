@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from systems import BenchmarkedSystem
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
+from works import System
 
-Work = Callable[[BenchmarkedSystem], None]
+Work = Callable[[System], None]
 
 
 def interleaved(
-    work: Work, systems: Sequence[BenchmarkedSystem], repeats: int, device: str
+    work: Work, systems: Sequence[System], repeats: int, device: str
 ) -> list[list[float]]:
     """Seconds of each system and repeat; the systems take turns.
 
@@ -64,7 +64,7 @@ def summary(seconds: Sequence[float], baseline: Sequence[float], items: int) -> 
     }
 
 
-def operations(work: Work, system: BenchmarkedSystem) -> int:
+def operations(work: Work, system: System) -> int:
     """Floating-point operations of all matrix products.
 
     Args:
@@ -76,7 +76,7 @@ def operations(work: Work, system: BenchmarkedSystem) -> int:
     return counter.get_total_flops()
 
 
-def peak_memory(work: Work, system: BenchmarkedSystem, device: str) -> int:
+def peak_memory(work: Work, system: System, device: str) -> int:
     """Bytes at the highest point of `work`; on a CPU it must be a process of its own.
 
     Args:

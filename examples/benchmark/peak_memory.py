@@ -52,7 +52,7 @@ def main() -> None:
         more = args.arch_options.split()
         system = build(args.arch, more, Path(folder), sizes, args.device, args.dtype)
     # Two batches: the second finds the optimizer's state in place.
-    data = load(args.work, system, sizes, 2, args.device)
+    data = load(args.work, system.task.source_dictionary, sizes, 2, args.device)
     print(peak_memory(data.work, system, args.device))
 
 

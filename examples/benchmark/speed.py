@@ -19,12 +19,13 @@ from typing import Any
 import torch
 from measure import interleaved, operations, summary
 from peak_memory import memory_of
+from peers import build_peers
 from quiet import silence
 from random_sentences import write_dictionaries
 from sizes import Sizes, add_size_arguments, sizes_of
-from systems import BenchmarkedSystem, build
+from systems import build
 from table import print_table
-from works import WORKS, Load, load
+from works import WORKS, Load, System, load
 
 from syntax_nmt.methods.method import RNN, TRANSFORMER
 from syntax_nmt.models.presets import LINES
@@ -38,6 +39,7 @@ PARTS = {
     "bi_scale": "--bi-scale --boundary-weight 1 --chunk-tag-weight 1",
 }
 TOGETHER = "syntax_hybrid+all"
+PEERS = "peers"  # the same Transformer in other toolkits, too
 
 
 def _of_family(family: str) -> dict[str, str]:
@@ -49,6 +51,7 @@ def _of_family(family: str) -> dict[str, str]:
 # compared with. What follows a plus sign tells systems of one architecture apart.
 COMPARISONS: dict[str, dict[str, str]] = {
     "transformer": {"transformer": "", **_of_family(TRANSFORMER)},
+    PEERS: {"transformer": "", "syntax_transformer": ""},
     "biases": {
         "syntax_transformer": "",
         **{
@@ -82,7 +85,7 @@ def main() -> None:
     sizes = sizes_of(args)
     results = {"settings": settings(args, sizes), "comparisons": {}}
     for name, systems in comparisons.items():
-        results["comparisons"][name] = compare(systems, sizes, args)
+        results["comparisons"][name] = compare(systems, sizes, args, with_peers=name == PEERS)
         if args.json:
             args.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
@@ -124,26 +127,31 @@ def settings(args: argparse.Namespace, sizes: Sizes) -> dict[str, Any]:
 
 
 def compare(
-    chosen: dict[str, str], sizes: Sizes, args: argparse.Namespace
+    chosen: dict[str, str], sizes: Sizes, args: argparse.Namespace, with_peers: bool
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Measures systems side by side, and prints a table of each work.
 
     Args:
         chosen: options by architecture; the first is the baseline.
         args: the command line's.
+        with_peers: beside them those of other toolkits.
 
     Returns:
         the figures of each work and system.
     """
     with tempfile.TemporaryDirectory() as folder:
         write_dictionaries(Path(folder), sizes.vocabulary)
-        systems = [
+        built = [
             build(name, more.split(), Path(folder), sizes, args.device, args.dtype)
             for name, more in chosen.items()
         ]
+    dictionary = built[0].task.source_dictionary
+    systems: list[System] = [*built]
+    if with_peers:
+        systems += build_peers(sizes, dictionary, args.device, args.dtype)
     figures = {}
     for work in args.works:
-        data = load(work, systems[0], sizes, args.batches, args.device)
+        data = load(work, dictionary, sizes, args.batches, args.device)
         figures[work] = measure(data, systems, args)
         if args.memory:
             for name, more in chosen.items():
@@ -167,7 +175,7 @@ def print_sum(figures: dict[str, dict[str, Any]]) -> None:
 
 
 def measure(
-    data: Load, systems: list[BenchmarkedSystem], args: argparse.Namespace
+    data: Load, systems: list[System], args: argparse.Namespace
 ) -> dict[str, dict[str, Any]]:
     """The figures of one work.
 

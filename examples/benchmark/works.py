@@ -1,14 +1,31 @@
 """What systems are made to do: train, and translate with several beams and batches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from fairseq import utils
+from fairseq.data import Dictionary
 from random_sentences import make_batches
 from sizes import Sizes
-from systems import BenchmarkedSystem
 
 _ALONE = 4  # sentences that are translated one by one
+
+
+class System(Protocol):
+    """What is measured: a model with all that training and translation take."""
+
+    name: str
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are trained."""
+
+    def train(self, batches: Sequence[dict[str, Any]]) -> None:
+        """One update for each batch."""
+
+    def decode(self, batches: Sequence[dict[str, Any]], beam: int) -> None:
+        """Beam search for each batch."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +38,7 @@ class Load:
         unit: of the items.
     """
 
-    work: Callable[[BenchmarkedSystem], None]
+    work: Callable[[System], None]
     items: int
     unit: str
 
@@ -35,7 +52,7 @@ WORKS: dict[str, tuple[int, int | None] | None] = {
 }
 
 
-def load(name: str, system: BenchmarkedSystem, sizes: Sizes, batches: int, device: str) -> Load:
+def load(name: str, dictionary: Dictionary, sizes: Sizes, batches: int, device: str) -> Load:
     """The work of a name on random sentences.
 
     Args:
@@ -46,7 +63,7 @@ def load(name: str, system: BenchmarkedSystem, sizes: Sizes, batches: int, devic
     sentences = sizes.sentences
     if search is not None and search[1] is not None:
         sentences, batches = search[1], _ALONE
-    data = make_batches(system.task.source_dictionary, sizes.length, sentences, batches)
+    data = make_batches(dictionary, sizes.length, sentences, batches)
     if device == "cuda":
         data = [utils.move_to_cuda(batch) for batch in data]
     if search is None:
