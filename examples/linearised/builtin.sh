@@ -53,7 +53,7 @@ wider=(
   --decoder-embed-dim 128 --decoder-ffn-embed-dim 512 --optimizer fused_adam --lr 3e-3
 )
 fairseq-train tree/data-bin "${training[@]}" "${wider[@]}" --save-dir tree \
-  --lr-scheduler inverse_sqrt --warmup-updates 300 --max-epoch 19
+  --lr-scheduler inverse_sqrt --warmup-updates 300 --max-epoch 18
 fairseq-train tree/data-bin "${training[@]}" "${wider[@]}" --save-dir tree --reset-lr-scheduler \
   --lr-scheduler polynomial_decay --total-num-update 3600 --max-update 3600
 fairseq-train tree/data-bin "${training[@]}" "${wider[@]}" --save-dir tree --reset-lr-scheduler \
