@@ -171,8 +171,8 @@ class Lengths:
         updates, plain = (-(-tokens // max_tokens) for tokens in (self.tokens, self.plain))
         return (
             f"an epoch of translation takes about {updates:,} updates of {max_tokens:,} tokens, "
-            f"{plain:,} without parses: as many translations need {updates / max(1, plain):.2f} "
-            "times the updates"
+            f"{plain:,} without parses: as many translations of plain text need "
+            f"{updates / max(1, plain):.2f} times the updates"
         )
 
 

@@ -202,7 +202,6 @@ def test_words_as_tokens(raw, tmp_path):
 
 
 REFUSED = {
-    "no trees": (("--no-parse", "--linearised", "target"), "needs trees of train, and there is no"),
     "no words": (("--linearised", "target", "--words", "none"), "leaves nothing to translate"),
     "features": (("--linearised", "mixed", "--features", "upos"), "--features does nothing with"),
     "weight": (("--linearised", "mixed", "--auxiliary-weight", "2"), "is for --linearised multi"),
@@ -214,6 +213,17 @@ REFUSED = {
 def test_mistakes_are_one_line(raw, tmp_path, name):
     more, why = REFUSED[name]
     assert why in refuse("syntax_nmt.cli", *command(raw, tmp_path / "out", *more))
+
+
+def test_trees_that_are_missing_are_named(raw, tmp_path):
+    for name in SPLITS:
+        for lang in ("src", "tgt"):
+            (tmp_path / f"{name}.{lang}").write_bytes((raw / f"{name}.{lang}").read_bytes())
+    more = ("--no-parse", "--linearised", "target")
+    assert (
+        f"--linearised target needs trees of train, and there is no {tmp_path}/train.tgt.conllu: "
+        "give it, or leave --no-parse out"
+    ) in refuse("syntax_nmt.cli", *command(tmp_path, tmp_path / "out", *more))
 
 
 def contents(folder):
