@@ -45,7 +45,7 @@ class Parser(StandIn):
 
 @pytest.fixture(autouse=True)
 def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
-    """fairseq and binarize are left out."""
+    """fairseq and binarize are left out, and commands that train on what they write."""
 
     def stand_in(args: Namespace, kind: str, lang: str) -> Parser:
         return Parser(models=StanzaModels(kind, "en", tmp_path, ()))
@@ -58,6 +58,8 @@ def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
         return {}
 
     monkeypatch.setattr(command, "annotator", stand_in)
+    monkeypatch.setattr(command.TrainingData, "of", lambda folder: None)
+    monkeypatch.setattr(command, "next_commands", lambda data, user_dir: "")
     monkeypatch.setattr(preparation, "preprocess", preprocess)
     monkeypatch.setattr(preparation, "binarize", lambda *args, **options: {})
 
@@ -229,9 +231,9 @@ def test_the_device_that_a_user_wrote_stays(raw, tmp_path, flags):
 
 def test_words_by_older_rules_are_made_anew(raw, tmp_path, monkeypatch, capsys):
     """Of one text and of another that comes later, the words must be of one kind."""
-    monkeypatch.setattr("syntax_nmt.parsing.word_tokenizer.RULES", "those of 0.1.0")
-    prepare(raw, tmp_path / "out")
-    monkeypatch.undo()
+    with monkeypatch.context() as older:
+        older.setattr("syntax_nmt.parsing.word_tokenizer.RULES", "those of 0.1.0")
+        prepare(raw, tmp_path / "out")
     monkeypatch.setattr(preparation, "preprocess", lambda *args: pytest.fail("other pieces"))
     capsys.readouterr()
     prepare(raw, tmp_path / "out", "--no-parse")
