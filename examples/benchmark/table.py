@@ -9,7 +9,7 @@ MIB, BILLION = 2**20, 10**9
 
 
 def print_table(title: str, data: Load, figures: Mapping[str, Mapping[str, Any]]) -> None:
-    """Prints a row for each system; columns that nobody has a figure for are left out.
+    """Prints a row for each system; columns without a figure of the first are left out.
 
     Args:
         title: what was measured.
@@ -21,7 +21,8 @@ def print_table(title: str, data: Load, figures: Mapping[str, Mapping[str, Any]]
     print(f"\n| {title} | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
     for name, row in rows.items():
-        print(f"| `{name}` | " + " | ".join(row[column] for column in columns) + " |", flush=True)
+        values = (row.get(column, "") for column in columns)
+        print(f"| `{name}` | " + " | ".join(values) + " |", flush=True)
 
 
 def cells(figures: Mapping[str, Any], unit: str, baseline: Mapping[str, Any]) -> dict[str, str]:
