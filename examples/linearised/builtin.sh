@@ -59,6 +59,9 @@ fairseq-train tree/data-bin "${training[@]}" "${wider[@]}" --save-dir tree --res
 fairseq-train tree/data-bin "${training[@]}" "${wider[@]}" --save-dir tree --reset-lr-scheduler \
   --lr-scheduler polynomial_decay --total-num-update 4400 --max-update 4400 --lr 5e-3 \
   --dropout 0.2 --max-tokens 4000 --reset-dataloader
+fairseq-train tree/data-bin "${training[@]}" "${wider[@]}" --save-dir tree --reset-lr-scheduler \
+  --lr-scheduler polynomial_decay --total-num-update 5400 --max-update 5400 --lr 5e-3 \
+  --dropout 0.2 --max-tokens 4000 --reset-dataloader
 # shellcheck disable=SC2046
 run generate tree tree/checkpoint_last.pt $(cut tree) > tree.out
 syntax-nmt score tree.out --prepared tree.out tree --reference larger/test.src --tokenize none
