@@ -52,7 +52,7 @@ def differing(before, after):
 @pytest.mark.parametrize(
     ("kind", "changed"),
     [
-        ("borrowed", {"heads", "phrases", "chunks", *FEATURES}),
+        ("borrowed", {"heads", "phrases", "chunks", *FEATURES, "trees"}),
         ("chain", {"heads", "deprel"}),
         ("dummy", {*FEATURES}),
         ("majority", {*FEATURES}),
