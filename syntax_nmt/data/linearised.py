@@ -9,6 +9,7 @@ escape is marked by a backslash, so that every word is read again as it was.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.constituents import Constituent, ConstituentTree, escape_word
@@ -124,6 +125,15 @@ def is_balanced(text: str) -> bool:
         elif not labels:
             return False
     return roots == 1 and not labels
+
+
+def balanced_share(texts: Sequence[str]) -> float:
+    """The percentage of linearised texts that are one tree each.
+
+    Args:
+        texts: one or more.
+    """
+    return 100 * sum(map(is_balanced, texts)) / len(texts)
 
 
 def read_linearised(text: str) -> ConstituentTree:

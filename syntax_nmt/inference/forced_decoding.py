@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.inference.parsed_sources import check_parser, parsed_inputs, source_parser
+from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
 from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.inference.source_text import length_batches, token_ids
 from syntax_nmt.scoring.parallel_text import TokenPair
@@ -55,7 +55,7 @@ class ForcedDecoder:
     def __init__(
         self, model: BaseFairseqModel, task: FairseqTask, parser: SourceParser | None = None
     ) -> None:
-        self.inputs = parsed_inputs(model, parser)
+        self.sources = ParsedSources(model, parser)
         model.eval()  # gives None for a model that fairseq has prepared for a search
         self.model: Any = model
         self.task: Any = task
@@ -107,8 +107,7 @@ class ForcedDecoder:
         # The longest source is first, as fairseq's recurrent encoders require.
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
-        pieces = [list(pairs[row].source) for row in order]
-        sample = self.inputs.for_inference([self.model], sample, lambda _: pieces, scores=False)
+        sample = self.sources.annotated(sample, [list(pairs[row].source) for row in order])
         return ForcedBatch(
             indices=[indices[row] for row in order],
             sources=[lengths[0][row] for row in order],

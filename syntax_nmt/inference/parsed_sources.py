@@ -1,6 +1,8 @@
 """Source annotation that a model reads: parsed from the pieces."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
@@ -46,8 +48,8 @@ def check_parser(
         raise UserError(f"the model reads {what}: give the parser's configuration as {option}")
 
 
-def parsed_inputs(model: BaseFairseqModel, parser: SourceParser | None) -> AnnotationInputs:
-    """What gives a model its annotation: all of it comes from a parser.
+class ParsedSources:
+    """Batches of a model, whose annotation a parser makes of known pieces.
 
     Args:
         parser: None = there is none.
@@ -55,5 +57,19 @@ def parsed_inputs(model: BaseFairseqModel, parser: SourceParser | None) -> Annot
     Raises:
         UserError: the model reads parses, and there is no parser.
     """
-    check_parser(model, parser)
-    return AnnotationInputs((), {}, None if parser is None else parser.parse)
+
+    def __init__(self, model: BaseFairseqModel, parser: SourceParser | None) -> None:
+        check_parser(model, parser)
+        self._models = [model]
+        self._inputs = AnnotationInputs((), {}, None if parser is None else parser.parse)
+
+    def annotated(
+        self, sample: dict[str, Any], pieces: Sequence[list[str] | None]
+    ) -> dict[str, Any]:
+        """The batch with the annotation that the model declares.
+
+        Args:
+            pieces: of each sentence; among its tokens unknown ones have lost theirs. None where
+                they are not known.
+        """
+        return self._inputs.for_inference(self._models, sample, lambda _: pieces, scores=False)

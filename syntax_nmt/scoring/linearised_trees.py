@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Optional, TypeVar
 
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.linearised import is_balanced, read_linearised, words_of
+from syntax_nmt.data.linearised import balanced_share, read_linearised, words_of
 from syntax_nmt.data.linearised_folder import join_between_symbols
 from syntax_nmt.data.relation_brackets import dependencies_of_brackets
 from syntax_nmt.data.text_files import read_lines
@@ -46,7 +46,7 @@ def bracketed_corpus(path: str, gold: GoldFile | None = None) -> BracketedCorpus
     trees = _trees(lines, sizes, read_linearised)
     return BracketedCorpus(
         len(trees), lambda: map(BracketedSentence, trees), brackets,
-        balanced=_balanced(lines), why_none=_WHY,
+        balanced=balanced_share(lines) if lines else None, why_none=_WHY,
     )  # fmt: skip
 
 
@@ -72,13 +72,13 @@ def dependency_corpus(
         for gold, tree in zip(golds, trees)
     ]
 
-    def parse() -> list[ParsedSentence]:
-        pairs = zip(lines, trees)
-        return [ParsedSentence(tuple(words_of(line)), tree) for line, tree in pairs]
+    def parse() -> Iterator[ParsedSentence]:
+        for line, tree in zip(lines, trees):
+            yield ParsedSentence(tuple(words_of(line)), tree)
 
     return ParsedCorpus(
-        len(trees), lambda: iter(parse()), None if conllu is None else reference, selection,
-        balanced=_balanced(lines), why_none=_WHY,
+        len(trees), parse, None if conllu is None else reference, selection,
+        balanced=balanced_share(lines) if lines else None, why_none=_WHY,
     )  # fmt: skip
 
 
@@ -116,8 +116,3 @@ def _trees(
         fits = tree is not None and (allowed is None or len(tree) in allowed)
         found.append(tree if fits else None)
     return found
-
-
-def _balanced(lines: Sequence[str]) -> float | None:
-    """The percentage of whole trees."""
-    return 100 * sum(map(is_balanced, lines)) / len(lines) if lines else None

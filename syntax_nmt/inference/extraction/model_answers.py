@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.inference.parsed_sources import parsed_inputs
+from syntax_nmt.inference.parsed_sources import ParsedSources
 from syntax_nmt.inference.source_text import SourceSentence, SourceText, length_batches
 from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
@@ -64,8 +63,7 @@ class EncoderAnswers:
         parser: SourceParser | None = None,
         **options: Any,
     ) -> None:
-        self.inputs = parsed_inputs(model, parser)
-        self.model = model
+        self.sources = ParsedSources(model, parser)
         self.encoder: Any = model.encoder
         self.text = text
         self.read = read
@@ -91,9 +89,7 @@ class EncoderAnswers:
             sizes = torch.tensor([lengths[place] for place in batch])
             known = [self.text.segmented(indices[place]) for place in batch]
             tokens = {"src_tokens": source.to(device), "src_lengths": sizes.to(device)}
-            sample = self.inputs.for_inference(
-                [self.model], {"net_input": tokens}, partial(_same, known), scores=False
-            )
+            sample = self.sources.annotated({"net_input": tokens}, known)
             out = self.encoder(**sample["net_input"], **self.options)
             for place, numbers in zip(batch, self.read(out)):
                 yield indices[place], numbers[(slice(lengths[place] - 1),) * numbers.ndim]
@@ -149,11 +145,6 @@ class ForcedAnswers(ABC):
 
     def _pair(self, index: int) -> TokenPair:
         return TokenPair(tuple(self.source.pieces(index)), tuple(self.target.pieces(index)))
-
-
-def _same(pieces: Sequence[list[str] | None], _: object) -> Sequence[list[str] | None]:
-    """The pieces of a batch, whatever its tokens are."""
-    return pieces
 
 
 def structures_of(

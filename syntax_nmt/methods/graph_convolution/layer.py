@@ -32,9 +32,9 @@ class GraphConvolution(nn.Module):
     direction; b and b̂ on label and direction; the loop has its own. Gates begin half open with
     biases of 1, so that messages pass (σ(1) = 0.73). Messages are sums, not means.
 
-    On a CPU messages are gathered at dependents and added up at heads, which is faster at every
-    length than products with a B×S×S matrix. On a GPU, where such sums depend on the order of
-    threads, products take their place.
+    On a CPU messages are gathered at dependents and added up at heads, which took less time than
+    products with a B×S×S matrix, for sentences of 20 to 250 tokens. On a GPU, where such sums
+    depend on the order of threads, products take their place.
 
     Args:
         width: C, also of the output.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntax_nmt.data.linearised import is_balanced, is_symbol, words_of
+from syntax_nmt.data.linearised import balanced_share, is_symbol, words_of
 from syntax_nmt.data.linearised_folder import join_between_symbols
 from syntax_nmt.data.text_columns import share_text
 from syntax_nmt.errors import UserError
@@ -49,7 +49,7 @@ class LinearisedOutput:
         Args:
             lines: one or more, as the model wrote them.
         """
-        return 100 * sum(map(is_balanced, join_between_symbols(lines))) / len(lines)
+        return balanced_share(join_between_symbols(lines))
 
 
 def balanced_notes(systems: Sequence[dict[str, Any]]) -> list[str]:
