@@ -22,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, TARGET_HEADS, TREES
 from syntax_nmt.data.annotation.columns import UNKNOWN
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind, BatchedText
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
@@ -30,6 +30,7 @@ from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.models.syntax_hybrid import SyntaxHybrid
 from syntax_nmt.task.annotation_inputs import AnnotationInputs
+from syntax_nmt.text.languages import SOURCE
 
 VOCABULARY = 40
 LABELS = ("NP", "VP", "O")

@@ -21,7 +21,8 @@ KIND = """
 import numpy as np
 import torch
 
-from syntax_nmt.data.annotation.kind import SOURCE, Transferred, AnnotationKind
+from syntax_nmt.data.annotation.kind import Transferred, AnnotationKind
+from syntax_nmt.text.languages import SOURCE
 from syntax_nmt.data.annotation_transfer import OtherTextError
 
 

@@ -23,7 +23,6 @@ from syntax_nmt.commands.shared.models import (
     model_files,
     scheme_of,
 )
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.settings import TEST, CorpusText
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output, write_lines
@@ -35,6 +34,7 @@ from syntax_nmt.scoring.dependencies import parsed_corpus
 from syntax_nmt.scoring.dependencies.parsed_corpus import Selection
 from syntax_nmt.scoring.dependencies.tree_report import ParseReport
 from syntax_nmt.scoring.tree_corpus import TreeCorpus, TreeReport
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 EXAMPLE = (
     "syntax-nmt trees data-bin --path checkpoints/checkpoint_best.pt --gen-subset test "

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET, BatchedText
+from syntax_nmt.data.annotation.kind import BatchedText
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 class SyntaxDataset(BaseWrapperDataset):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
-from syntax_nmt.inference.segmentation import Segment, note_unfit, segmenters
+from syntax_nmt.inference.segmentation import Segment, forcing_advice, note_unfit, segmenters
 from syntax_nmt.inference.settings import ModelFiles, Segmentation
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair, read_parallel
 
@@ -92,4 +92,5 @@ class ForcedModel:
             pieces: of each line.
             target: whether they are of the target language.
         """
-        note_unfit(self.decoder.task, name, lines, pieces, self.segmentation.advice, target)
+        advice = forcing_advice(self.segmentation)
+        note_unfit(self.decoder.task, name, lines, pieces, advice, target)

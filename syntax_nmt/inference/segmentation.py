@@ -18,9 +18,9 @@ from syntax_nmt.arguments import Namespace
 from syntax_nmt.data.linearised_folder import LinearisedSubwords, linearised_mode
 from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
-from syntax_nmt.data.text_fit import SWAPPED, UNCUT, UNKNOWN, TextFit
+from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.settings import OTHER_DIRECTION, OTHER_TEXT, SUBWORD_FILES, Segmentation
+from syntax_nmt.inference.settings import SUBWORD_FILES, Segmentation
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,25 @@ def _segment(options: Mapping[str, Any], language: str, other: str, scheme: str 
         ) from error
 
 
+_OTHER_DIRECTION = "give the text of the other language, or a model of the other direction"
+_OTHER_TEXT = "give text of that language, segmented as the training text was"
+
 # Of `trees --input`, which takes pieces.
 ADVICE_ON_PIECES = {
     UNCUT: "give it in pieces, as `syntax-nmt prepare` writes them to pieces/",
-    UNKNOWN: OTHER_TEXT,
-    SWAPPED: OTHER_DIRECTION,
+    UNKNOWN: _OTHER_TEXT,
+    SWAPPED: _OTHER_DIRECTION,
 }
+
+
+def forcing_advice(segmentation: Segmentation) -> dict[str, str]:
+    """What to do about raw text that does not look like the training text, by problem."""
+    return {
+        CUT_TWICE: "add --segmented",
+        UNCUT: "leave --segmented out" if segmentation.segmented else "add --bpe and its model",
+        UNKNOWN: _OTHER_TEXT,
+        SWAPPED: _OTHER_DIRECTION,
+    }
 
 
 def note_unfit(

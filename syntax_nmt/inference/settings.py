@@ -8,12 +8,9 @@ from typing import NamedTuple
 
 from syntax_nmt.arguments import flag
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
-from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN
 from syntax_nmt.errors import UserError
 
 TEST = "test"
-OTHER_DIRECTION = "give the text of the other language, or a model of the other direction"
-OTHER_TEXT = "give text of that language, segmented as the training text was"
 
 # The file option of each subword scheme.
 SUBWORD_FILES = {
@@ -94,16 +91,6 @@ class Segmentation:
     def as_prepared(self) -> bool:
         """Whether the data folder says how."""
         return not (self.segmented or self.tokenizer or self.bpe)
-
-    @property
-    def advice(self) -> dict[str, str]:
-        """What to do about text that does not look like the training text."""
-        return {
-            CUT_TWICE: "add --segmented",
-            UNCUT: "leave --segmented out" if self.segmented else "add --bpe and its model",
-            UNKNOWN: OTHER_TEXT,
-            SWAPPED: OTHER_DIRECTION,
-        }
 
     def check(self, data: str | Path) -> None:
         """Refuses incompatible settings, before a model is loaded.

@@ -9,12 +9,12 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET
 from syntax_nmt.data.subwords import NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.segmentation import ADVICE_ON_PIECES, note_unfit
 from syntax_nmt.inference.settings import CorpusText
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from syntax_nmt.data.annotation import PREPARED_KINDS, TEXT_KINDS
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation_transfer import OtherTextError
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, in_step, refuse_shift
 from syntax_nmt.preparation.splits import Split
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 def find_annotation(

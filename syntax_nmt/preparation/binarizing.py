@@ -13,7 +13,7 @@ from fairseq.data import indexed_dataset
 
 from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import check_columns
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.folder_lock import folder_lock
@@ -37,6 +37,7 @@ from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_file
 from syntax_nmt.preparation.executor import OrderedMap, ordered_map
 from syntax_nmt.preparation.splits import split_prefixes
 from syntax_nmt.progress import Progress
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 FEATURE_THRESHOLD = 2
 _STAGING = ".binarize-"  # prefix of the folder of incomplete files

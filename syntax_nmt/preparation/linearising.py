@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.linearised import PARSE, TRANSLATE, Form, escape, is_symbol, linearised
 from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_SOURCE, PARSED_TARGET
 from syntax_nmt.data.subwords import OPENER
 from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.data.word_annotation import WordAnnotation, in_step
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 POSITIONS = 1024
 """fairseq's default of `--max-source-positions` and `--max-target-positions`."""

@@ -6,7 +6,7 @@ from glob import escape
 from pathlib import Path
 
 from syntax_nmt.data.annotation import PREPARED_KINDS
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import RECORD, TextSegmentation
@@ -20,6 +20,7 @@ from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
+from syntax_nmt.text.languages import SOURCE
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fairseq.data.data_utils import infer_language_pair
 
 from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import loading_options
-from syntax_nmt.data.annotation.kind import TARGET, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.data_bin_names import check_name
 from syntax_nmt.data.linearised_folder import PARSED_SOURCE, linearised_mode
@@ -33,6 +33,7 @@ from syntax_nmt.models.presets import LINES
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.training_settings import TrainingSettings, training_settings
+from syntax_nmt.text.languages import TARGET
 
 _LINE = 100
 

@@ -13,13 +13,14 @@ from syntax_nmt.arguments import flag
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.columns import check_columns
-from syntax_nmt.data.annotation.kind import SOURCE, TARGET, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
 from syntax_nmt.data.data_bin import check_texts, no_data_bin, split_prefixes
 from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 def check_languages(cfg: TranslationConfig) -> None:

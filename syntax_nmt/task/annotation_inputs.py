@@ -13,9 +13,10 @@ from typing import Any, Optional
 from torch import Tensor, nn
 
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.typed_input import PiecesOfBatch
+from syntax_nmt.text.languages import SOURCE
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,10 @@
-"""Language codes: one language can have several, with or without script and region."""
+"""The sides of a translation, and language codes: one language can have several, with or without
+script and region.
+"""
 
 import re
+
+SOURCE, TARGET = "source", "target"
 
 # Codes of two letters go by ISO 639-1, those of three by 639-2 and 639-3.
 _THREE_LETTERS = (

@@ -7,9 +7,9 @@ from small_models import random_sentences
 
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
 from syntax_nmt.backbone.word_spans import WordSpans
-from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.subwords import NO_SUBWORDS
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE
 
 SOURCES = random_sentences([6, 11, 2, 9], seed=3)
 TARGETS = random_sentences([5, 3, 8, 7], seed=4)

@@ -3,7 +3,7 @@
 import torch
 from small_models import VOCABULARY, random_sentences
 
-from syntax_nmt.data.annotation.kind import TARGET
+from syntax_nmt.text.languages import TARGET
 
 
 def test_future_is_not_read(small):

@@ -5,13 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from syntax_nmt.data.annotation.kind import (
-    TARGET,
-    AnnotationKind,
-    BatchedText,
-    Place,
-    SegmentedSentence,
-)
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, Place, SegmentedSentence
 from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags, parse_chunks
 from syntax_nmt.data.collation import collate_chunk_tags
@@ -19,6 +13,7 @@ from syntax_nmt.data.figures.annotation_figures import ChunkFigures
 from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
+from syntax_nmt.text.languages import TARGET
 
 
 class Chunks(AnnotationKind):

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from syntax_nmt.data.annotation.kind import SOURCE, AnnotationKind, Place
+from syntax_nmt.data.annotation.kind import AnnotationKind, Place
 from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, transfer_constituents
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
+from syntax_nmt.text.languages import SOURCE
 
 
 class OfConstituents(AnnotationKind):

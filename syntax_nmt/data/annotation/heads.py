@@ -6,14 +6,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from syntax_nmt.data.annotation.kind import (
-    SOURCE,
-    TARGET,
-    AnnotationKind,
-    BatchedText,
-    Place,
-    SegmentedSentence,
-)
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, Place, SegmentedSentence
 from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, transfer_dependencies
 from syntax_nmt.data.collation import collate_heads
 from syntax_nmt.data.conllu import (
@@ -29,6 +22,7 @@ from syntax_nmt.data.figures.annotation_figures import TreeFigures
 from syntax_nmt.data.figures.word_trees import lift_heads
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 class OfDependencyTrees(AnnotationKind):

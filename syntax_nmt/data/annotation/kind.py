@@ -19,8 +19,6 @@ from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
 
-SOURCE, TARGET = "source", "target"
-
 
 class Place(NamedTuple):
     """The position of an entry, for messages: file and 1-based line."""

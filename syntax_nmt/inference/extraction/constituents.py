@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.constituents import (
     UNNAMED_CONSTITUENT,
     UNNAMED_WORD,
@@ -28,6 +27,7 @@ from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedSentence,
     GoldFile,
 )
+from syntax_nmt.text.languages import SOURCE
 
 
 def spans_of_gaps(gaps: Sequence[float]) -> list[Span]:

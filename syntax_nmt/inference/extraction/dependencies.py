@@ -14,7 +14,6 @@ from syntax_nmt.backbone.structures import (
     TARGET_DEPENDENCIES,
     TARGET_PARENTS,
 )
-from syntax_nmt.data.annotation.kind import SOURCE
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
@@ -32,6 +31,7 @@ from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
 from syntax_nmt.task.source_parser import SourceParser
+from syntax_nmt.text.languages import SOURCE
 
 
 class ParentHead(EncoderAnswers):
