@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
-from syntax_nmt.data.annotation import HEADS, TEXT_KINDS
+from syntax_nmt.data.annotation import HEADS, PHRASES, TEXT_KINDS
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
 DONE = "done.json"
 _BUILT_IN = {"test": "test"}
+# What a control changes; the others change heads.
+_CONTROLLED = {"borrowed": TEXT_KINDS, "balanced": (PHRASES,), "right": (PHRASES,)}
 
 
 def key_of(content: Any) -> str:
@@ -110,10 +112,10 @@ def _write_control(
 ) -> None:
     """The texts of other data, and beside them controls of the annotation of their words.
 
-    What a control cannot be made of, chunks where it is one of heads alone, stays as it is.
+    What a control cannot be made of, chunks where it is one of heads, stays as it is.
     """
     kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
-    kinds = TEXT_KINDS if kind == "borrowed" else (HEADS,)
+    kinds = _CONTROLLED.get(kind, (HEADS,))
     shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)
     names = {"train": "train", "valid": "valid"}
     names |= {f"test{place or ''}": name for place, name in enumerate(plan["tests"])}
