@@ -54,6 +54,8 @@ def differing(before, after):
     [
         ("borrowed", {"heads", "phrases", "chunks", *FEATURES, "trees"}),
         ("chain", {"heads", "deprel"}),
+        ("balanced", {"phrases", "trees"}),
+        ("right", {"phrases", "trees"}),
         ("dummy", {*FEATURES}),
         ("majority", {*FEATURES}),
     ],
