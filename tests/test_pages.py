@@ -4,6 +4,7 @@ import argparse
 import importlib
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,11 @@ def test_the_page_of_options_has_all_of_our_options():
     for found in (components()["criterion"], components()["task"]):
         for component in found.values():
             declared = vars(component)["__dataclass"]
-            own = [x for x in vars(declared).get("__annotations__", {}) if hasattr(declared, x)]
-            for name in own:
+            theirs = {x for base in declared.__mro__ if is_fairseqs(base) for x in vars(base)}
+            for name in {each.name for each in fields(declared)} - theirs:
                 interpolated = str(getattr(declared, name)).startswith("${")
                 assert interpolated or f"`--{name.replace('_', '-')}`" in page
+
+
+def is_fairseqs(declared):
+    return declared.__module__.startswith("fairseq.")

@@ -31,7 +31,10 @@ if TYPE_CHECKING:  # the options of methods that read columns extend it
 
 else:
     ColumnLabelOptions = make_dataclass(
-        "ColumnLabelOptions", list(map(_option, COLUMNS)), bases=(FairseqDataclass,)
+        "ColumnLabelOptions",
+        list(map(_option, COLUMNS)),
+        bases=(FairseqDataclass,),
+        namespace={"__module__": __name__},  # as Python 3.12 sets it
     )
 
 

@@ -41,11 +41,13 @@ class ProgramOptions(TranslationConfig):
     update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
 
-# An option a kind: load_dependencies, load_phrases, load_chunks, load_trees.
+# An option a kind: load_dependencies, load_phrases, load_chunks, load_trees. Python 3.12 knows by
+# itself which module a made class is of.
 _LoadingOptions: Any = make_dataclass(
     "LoadingOptions",
     [(kind.option, bool, option(False, kind.help)) for kind in LOADED_KINDS],
     bases=(ProgramOptions,),
+    namespace={"__module__": __name__},
 )
 
 
