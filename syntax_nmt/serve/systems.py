@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.backbone.structures import CHUNKED
+from syntax_nmt.data.typed_words import typed_words
 from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.figure_file import svg_text
@@ -52,7 +53,7 @@ class ServedSystem:
         }
 
     def structures(self, source: str, translation: str) -> dict[str, Any]:
-        """The structures of one sentence and its translation.
+        """The structures of one sentence and its translation; their words are as in the texts.
 
         Args:
             source: raw text.
@@ -76,8 +77,8 @@ class ServedSystem:
             "structures": [structure for structure in found if structure is not None],
             "attention": attended
             and {
-                "source": attended.source,
-                "target": attended.target,
+                "source": typed_words(attended.source, source),
+                "target": typed_words(attended.target, translation),
                 "weights": attended.weights.round(3).tolist(),
             },
         }
@@ -88,13 +89,14 @@ class ServedSystem:
             chunked = self.model.chunks(source, translation)
             if chunked is None:
                 return None
-            draw = partial(draw_chunks, chunked.words, {self.name: chunked.chunks})
-            text = bracketed(chunked.chunks, chunked.words)
-            return _drawn(title, text, draw, len(chunked.words))
+            words = typed_words(chunked.words, translation)
+            draw = partial(draw_chunks, words, {self.name: chunked.chunks})
+            return _drawn(title, bracketed(chunked.chunks, words), draw, len(words))
         tree = self.model.trees(source, title)
         kind = _KINDS[title]
         if tree is None:
             return None
+        tree = replace(tree, words=typed_words(tree.words, source))
         return _drawn(title, kind.text(tree), partial(kind.draw, tree, None), len(tree.words))
 
 

@@ -10,6 +10,7 @@ from translations import figures, refused, write
 
 from syntax_nmt.cli import main
 from syntax_nmt.commands.report import add_arguments, read_report
+from syntax_nmt.data.conllu import format_conllu
 
 SECTIONS = ("scores", "comparison", "length", "training", "samples")
 SHOWN = ("--sentences", "2,1,9", "--title", "Tom & <Jerry>")
@@ -177,6 +178,31 @@ def test_some_tests_only(folder, tmp_path):
     assert "p bootstrap" in page.text
     assert "sign test" not in page.text
     assert "better / worse / equal" not in page.text
+
+
+def test_hyphens_that_a_tokeniser_marked_are_hyphens(tmp_path):
+    """In the sentence, and in the trees, links and chunks and what is said of them."""
+    words = ["right", "@-@", "click"]
+    write(tmp_path / "hyp", ["Rechts @-@ Klick"])
+    write(tmp_path / "ref", ["Rechts-Klick"])
+    write(tmp_path / "src", [" ".join(words)])
+    write(tmp_path / "tree", [f"(S {' '.join(f'(N {word})' for word in words)})"])
+    (tmp_path / "conllu").write_text(format_conllu(words, [0, 0, 1]), encoding="utf-8")
+    write(tmp_path / "links", ["0-0 1-1"])
+    write(tmp_path / "tags", ["B-NP I-NP I-NP"])
+    page = report(
+        tmp_path / "x.html",
+        *("--system", "a", tmp_path / "src", "--reference", tmp_path / "ref"),
+        *("--source", tmp_path / "src", "--dependencies", "a", tmp_path / "conllu"),
+        *("--constituents", "a", tmp_path / "tree", "--chunks", "a", tmp_path / "tags"),
+        *("--alignments", "a", tmp_path / "links", tmp_path / "src", tmp_path / "hyp"),
+    )
+    assert "source right-click reference" in page.text
+    assert "NP right-click" in page.text
+    # The translation is as the system wrote it.
+    html = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert html.count("@-@") == 1
+    assert "click depends on -" in html
 
 
 def test_empty_translations_and_one_sentence(tmp_path):
