@@ -1,7 +1,7 @@
 """The results of trained systems for the page, as plain values."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -67,14 +67,11 @@ class ServedSystem:
         Raises:
             UserError: the model lacks an input.
         """
-        found = [
-            self._structure(title, source, translation)
-            for title in (self.model.structures if source and translation else ())
-        ]
+        drawn = self._structures(source, translation) if source and translation else ()
         attended = self.model.attention(source, translation) if source and translation else None
         return {
             "system": self.name,
-            "structures": [structure for structure in found if structure is not None],
+            "structures": [structure for structure in drawn if structure is not None],
             "attention": attended
             and {
                 "source": typed_words(attended.source, source),
@@ -83,25 +80,35 @@ class ServedSystem:
             },
         }
 
-    def _structure(self, title: str, source: str, translation: str) -> dict[str, Any] | None:
-        """None: the sentence is too long for the model."""
-        if title == CHUNKED:
-            chunked = self.model.chunks(source, translation)
-            if chunked is None:
-                return None
-            words = typed_words(chunked.words, translation)
-            draw = partial(draw_chunks, words, {self.name: chunked.chunks})
-            return _drawn(title, bracketed(chunked.chunks, words), draw, len(words))
-        tree = self.model.trees(source, title)
-        kind = _KINDS[title]
-        if tree is None:
+    def _structures(self, source: str, translation: str) -> Iterator[dict[str, Any] | None]:
+        """What the model reads, then what it finds; None where there is no tree."""
+        for kind in self.model.reads:
+            yield _drawn_tree(f"{kind}, as parsed", kind, self.model.parses(source, kind), source)
+        for kind in self.model.structures:
+            if kind == CHUNKED:
+                yield self._drawn_chunks(source, translation)
+            else:
+                yield _drawn_tree(kind, kind, self.model.trees(source, kind), source)
+
+    def _drawn_chunks(self, source: str, translation: str) -> dict[str, Any] | None:
+        chunked = self.model.chunks(source, translation)
+        if chunked is None:
             return None
-        tree = replace(tree, words=typed_words(tree.words, source))
-        return _drawn(title, kind.text(tree), partial(kind.draw, tree, None), len(tree.words))
+        words = typed_words(chunked.words, translation)
+        draw = partial(draw_chunks, words, {self.name: chunked.chunks})
+        return _drawn(CHUNKED, bracketed(chunked.chunks, words), draw, len(words))
 
 
 _MOST_WORDS = 100  # of a sentence that is drawn
 _KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
+
+
+def _drawn_tree(title: str, kind: str, tree: Any, source: str) -> dict[str, Any] | None:
+    if tree is None:
+        return None
+    tree = replace(tree, words=typed_words(tree.words, source))
+    draw = partial(_KINDS[kind].draw, tree, None)
+    return _drawn(title, _KINDS[kind].text(tree), draw, len(tree.words))
 
 
 def _drawn(title: str, text: str, draw: "Callable[[], Figure]", words: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import torch
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import METHODS, READERS
-from parsing_stand_in import TAGS, parsing
+from parsing_stand_in import TAGS, DependencyParser, Parser, parsing
 from programs import System
 from small_models import build, enlarge, save_checkpoint
 
@@ -283,6 +283,25 @@ def test_trees_of_a_model_that_reads_parses(
         trees = model.trees(lines[0], kind, as_text=True)
         found = written("trees", reader, *flags, *inputs)
     assert "".join(trees).splitlines() == found
+
+
+def test_parses_that_a_model_reads(reader, model, prepared, lines, tmp_path):
+    """Over the words of the text, and beside the trees that the model finds."""
+    line = lines[0][3]
+    with parsing(tmp_path / "parser") as inputs:
+        reading = load(reader.path, prepared.folder, device="cpu", **options_of(inputs))
+        assert set(reading.reads) == {"dependencies", "constituents"}
+        tree = DependencyParser.tree(line.split())
+        assert reading.parses(["", line, "ka " * 31], "dependencies") == [None, tree, None]
+        brackets = reading.parses(line, "constituents")
+        assert format_tree(brackets) == Parser.tree(line.split()).replace(" w", " {}").format(
+            *line.split()
+        )
+        with pytest.raises(UserError, match="chunks: choose "):
+            reading.parses(line, "chunks")
+    assert model.reads == ()
+    with pytest.raises(UserError, match="reads no trees of a parser"):
+        model.parses(line)
 
 
 def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_path):
