@@ -144,7 +144,7 @@ class SourceParser:
 
         Args:
             task: `dependencies` or `constituents`.
-            sentences: in pieces.
+            sentences: the pieces of each, which are joined to words.
 
         Returns:
             for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`; None = it is
