@@ -12,7 +12,7 @@ from syntax_nmt.backbone.structures import CHUNKED, CONSTITUENTS, DEPENDENCIES
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, named_as_in_python
 from syntax_nmt.inference.checkpoint import quiet_fairseq
 from syntax_nmt.inference.extraction import constituents
 from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, word_attention
@@ -86,6 +86,7 @@ class LoadedModel:
             return found[0].text
         return [hypotheses[0].text for hypotheses in found]
 
+    @named_as_in_python()
     def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
         """All final hypotheses of the search, the best first, with their scores.
 
@@ -112,6 +113,7 @@ class LoadedModel:
         known = {DEPENDENCIES: source, CONSTITUENTS: source, CHUNKED: target}
         return tuple(name for name, there in known.items() if name in there)
 
+    @named_as_in_python()
     def trees(
         self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False
     ) -> Any:
@@ -141,6 +143,7 @@ class LoadedModel:
         kinds = [kind for kind in parsed_kinds([self.model]) if kind not in COLUMNS]
         return tuple(dict.fromkeys(str(kind.parsed_by) for kind in kinds))
 
+    @named_as_in_python()
     def parses(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
         """Trees of the source that the parser gives the model, which reads them.
 
@@ -162,6 +165,7 @@ class LoadedModel:
         check_parser(self.model, self._parser)
         return _of_each(partial(self._parses, kind), sentences)
 
+    @named_as_in_python()
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """Word alignments, as from `syntax-nmt align`.
 
@@ -176,6 +180,7 @@ class LoadedModel:
         """
         return _of_each(self._aligned, source, target)
 
+    @named_as_in_python()
     def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The cross-attention between words that :meth:`align` takes its links from.
 
@@ -190,6 +195,7 @@ class LoadedModel:
         """
         return _of_each(self._attended, source, target)
 
+    @named_as_in_python()
     def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The chunks that a bi-scale decoder finds in translations, as in `syntax-nmt chunks`.
 

@@ -166,6 +166,7 @@ def test_one_system_and_nothing_else(folder, tmp_path, capsys):
     given = (folder / "ours.1", "-r", folder / "ref", "-m", "bleu")
     page = report(tmp_path / "one.html", *given)
     assert "one.html: 1 system, 8 samples" in capsys.readouterr().err
+    assert "From each of 8 length groups, the sentence whose chrF is in the middle." in page.text
     assert "chrF2" in page.text
     assert "TER" not in page.text
     assert [page.ids[section] for section in SECTIONS] == [1, 0, 0, 0, 1]
@@ -175,6 +176,9 @@ def test_one_system_and_nothing_else(folder, tmp_path, capsys):
 
 def test_some_tests_only(folder, tmp_path):
     page = report(tmp_path / "x.html", *systems_of(folder), "--tests", "bootstrap", "-m", "ter")
+    assert "From each of 8 length groups, the sentence on which the systems differ most (chrF)" in (
+        page.text
+    )
     assert "p bootstrap" in page.text
     assert "sign test" not in page.text
     assert "better / worse / equal" not in page.text
