@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from syntax_nmt.errors import not_installed
+
 __version__ = "0.2.0"
 __all__ = ["load"]
 
@@ -33,7 +35,12 @@ def __getattr__(name: str) -> Any:
     if name == "load":
         root = logging.getLogger()
         level, handlers = root.level, root.handlers[:]
-        from syntax_nmt.inference.loading import load
+        try:
+            from syntax_nmt.inference.loading import load
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("syntax_nmt"):
+                raise
+            raise ModuleNotFoundError(not_installed(error.name), name=error.name) from None
 
         # fairseq's modules make the root logger print the messages of all libraries.
         root.setLevel(level)

@@ -16,7 +16,7 @@ from types import ModuleType
 
 from syntax_nmt import __version__
 from syntax_nmt.data.text_files import UNKNOWN_BYTES
-from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.errors import UserError, not_installed, one_line_errors
 from syntax_nmt.reporting.output import ending_with_reader, errors_of_stdout
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -140,10 +140,7 @@ def _module(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("syntax_nmt"):
             raise
-        raise UserError(
-            f"{error.name} is not installed in {sys.prefix}: activate the environment that has "
-            "syntax-nmt (in a checkout: . .venv/bin/activate), or install it as README.md says"
-        ) from None
+        raise UserError(not_installed(error.name)) from None
 
 
 def _command_parser() -> argparse.ArgumentParser:

@@ -1,5 +1,6 @@
 """Mistakes that a user can correct, reported in one line without a traceback."""
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,14 @@ class UserError(Exception):
         super().__init__("".join(char if char.isprintable() else "\ufffd" for char in line))
 
 
+def not_installed(package: str | None) -> str:
+    """What to do where a package is missing; in a checkout, any Python finds this one."""
+    return (
+        f"{package} is not installed in {sys.prefix}: activate the environment that has "
+        "syntax-nmt (in a checkout: . .venv/bin/activate), or install it as README.md says"
+    )
+
+
 @contextmanager
 def errors_of(name: str | Path) -> Iterator[None]:
     """Puts a file's name before the message of a :class:`UserError` raised inside."""
@@ -25,6 +34,23 @@ def errors_of(name: str | Path) -> Iterator[None]:
         yield
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
+
+
+_OPTION = re.compile(r"(?<![\w/-])--([a-z][a-z0-9-]*)")
+
+
+@contextmanager
+def named_as_in_python() -> Iterator[None]:
+    """Names arguments in the messages of a :class:`UserError` as Python has them.
+
+    `parser_config` in place of `--parser-config`: for functions that share their checks with
+    commands.
+    """
+    try:
+        yield
+    except UserError as error:
+        said = _OPTION.sub(lambda option: option[1].replace("-", "_"), str(error))
+        raise UserError(said) from error.__cause__
 
 
 @contextmanager

@@ -4,9 +4,11 @@ It registers the task, models, criterions, tokenizer and optimizer, and lets tor
 read fairseq's checkpoints. From then on, every file that fairseq loads is checked.
 """
 
+import sys
+
 from syntax_nmt.checkpoints.loading import check_whatever_is_loaded
 from syntax_nmt.checkpoints.safe_loader import allow_fairseq_checkpoints
-from syntax_nmt.errors import exits_in_fairseq_programs
+from syntax_nmt.errors import exits_in_fairseq_programs, is_a_program_of_fairseq
 
 with exits_in_fairseq_programs():
     allow_fairseq_checkpoints()
@@ -17,3 +19,8 @@ import syntax_nmt.models.presets
 import syntax_nmt.optim.fused_adam
 import syntax_nmt.task.syntax_translation
 import syntax_nmt.task.tokenizer  # noqa: F401
+from syntax_nmt.task.misspelled_names import refuse_misspelled_names
+
+if is_a_program_of_fairseq():
+    with exits_in_fairseq_programs():
+        refuse_misspelled_names(sys.argv[1:])

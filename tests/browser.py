@@ -79,10 +79,23 @@ class Browser:
 
     def point_at(self, selector: str) -> None:
         """Moves the mouse to the middle of the first element."""
-        box = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
+        x, y = self._middle(selector)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def tap(self, selector: str) -> None:
+        """Taps the middle of the first element with a finger."""
+        self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        x, y = self._middle(selector)
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+
+    def _middle(self, selector: str) -> tuple[float, float]:
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.value(f"{element}.scrollIntoView({{block: 'nearest'}})")
+        box = f"{element}.getBoundingClientRect()"
         x, y = (self.value(f"{box}.{a} + {box}.{b} / 2") for a, b in
                 (("left", "width"), ("top", "height")))  # fmt: skip
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        return x, y
 
     def screenshot(self, path: Path) -> None:
         size = {name: self.value(f"document.documentElement.scroll{name.title()}")

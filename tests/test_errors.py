@@ -1,10 +1,12 @@
 """Where a mistake ends the process with one line, and where it stays an exception."""
 
+import subprocess
 import sys
 
 import pytest
+from commands import REPOSITORY
 
-from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs, named_as_in_python
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,22 @@ def test_programs_are_known_by_their_names(started, ends, monkeypatch):
     with pytest.raises(SystemExit if ends else UserError) as raised, exits_in_fairseq_programs():
         raise UserError("wrong")
     assert str(raised.value) == message
+
+
+def test_messages_name_arguments_as_python_has_them():
+    said = "--beam 0: give --max-len-b, not a/--path or x--y: --"
+    with pytest.raises(UserError) as raised, named_as_in_python():
+        raise UserError(said) from KeyError("why")
+    assert str(raised.value) == "beam 0: give max_len_b, not a/--path or x--y: --"
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_a_python_without_fairseq_is_told_of_the_environment():
+    """In a checkout it finds this package."""
+    program = "import sys; sys.modules['fairseq.data'] = None; from syntax_nmt import load"
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY
+    )
+    assert found.returncode == 1
+    assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: fairseq")
+    assert "activate the environment" in found.stderr.splitlines()[-1]

@@ -109,6 +109,7 @@ PARSERS = {
     "export/translate.py",  # a program of its own
     "models/family_options.py",  # fairseq hands it its parser
     "task/early_options.py",  # likewise
+    "task/misspelled_names.py",  # before fairseq has one
 }
 
 

@@ -16,6 +16,7 @@ from syntax_nmt.arguments import positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.checkpoints.loading import check_buildable
 from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.data.text_columns import counted
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.checkpoint import quiet_fairseq
@@ -26,7 +27,8 @@ EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged
 # How fairseq names the checkpoints that it keeps; the group gives their order.
 UPDATES, EPOCHS = "updates", "epochs"
 _NAMES = {UPDATES: r"checkpoint_\d+_(\d+)\.pt", EPOCHS: r"checkpoint(\d+)\.pt"}
-_KEEPING = {UPDATES: "--save-interval-updates", EPOCHS: "--save-interval"}
+# How fairseq-train is told to write them.
+_KEEPING = {UPDATES: "with --save-interval-updates N", EPOCHS: "without --no-epoch-checkpoints"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,8 +126,9 @@ def _chosen(inputs: Sequence[Path], last: int | None, by: str) -> list[Path]:
     found = checkpoint_utils.checkpoint_paths(str(folder), _NAMES[by])
     if len(found) < last:
         raise UserError(
-            f"{folder}: has {len(found)} checkpoints by {by}, --last {last} needs {last}: train "
-            f"with {_KEEPING[by]} so that they are written and kept, or choose with --by"
+            f"{folder}: has {counted(len(found), 'checkpoint')} by {by}, --last {last} needs "
+            f"{last}: train {_KEEPING[by]}, which keeps them beside the best and the last one, or "
+            f"choose with --by"
         )
     return [Path(path) for path in found[:last]]
 

@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
+from difflib import get_close_matches
 from inspect import get_annotations
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,9 @@ def _listing(known: Components, names: Sequence[str]) -> str:
     """The options of some names, or all names."""
     for name in names:
         if not any(name in found for found in known.values()):
-            raise UserError(f"{name}: unknown name: `syntax-nmt options` lists all")
+            close = get_close_matches(name, {each for found in known.values() for each in found})
+            advice = f"did you mean {close[0]}?" if close else "`syntax-nmt options` lists all"
+            raise UserError(f"{name}: unknown name: {advice}")
     parts = []
     for kind, found in known.items():
         if not names:

@@ -20,6 +20,7 @@ from syntax_nmt.commands.shared.test_sets import (
     read_test_set,
 )
 from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
+from syntax_nmt.data.text_columns import counted
 from syntax_nmt.pictures.report_page.report_data import CHRF, ReportData, SampleChoice, report_data
 from syntax_nmt.pictures.report_page.structures import KINDS, REFERENCE
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
@@ -121,8 +122,8 @@ def run(args: argparse.Namespace) -> None:
         print(f"note: {note}", file=sys.stderr)
     if args.output != STDOUT:
         counts = {"system": len(names), "sample": len(data.samples)}
-        counted = ", ".join(f"{n} {one if n == 1 else one + 's'}" for one, n in counts.items())
-        print(f"{args.output}: {counted}", file=sys.stderr)
+        said = ", ".join(counted(number, one) for one, number in counts.items())
+        print(f"{args.output}: {said}", file=sys.stderr)
 
 
 def read_report(args: argparse.Namespace) -> ReportData:
@@ -152,10 +153,11 @@ def _how_chosen(args: argparse.Namespace, data: ReportData) -> str:
     """Says how samples were chosen, because they are not random."""
     if args.sentences is not None:
         return "Sentences chosen by hand."
-    wanted = "which the systems translate most differently, by chrF"
+    wanted = "on which the systems differ most (chrF)"
     if data.comparison is None:
         wanted = "whose chrF is in the middle"
-    return f"From each of {len(data.samples)} groups of equal size by length the sentence {wanted}."
+    groups = counted(len(data.samples), "length group")
+    return f"From each of {groups}, the sentence {wanted}."
 
 
 def _check_output(args: argparse.Namespace) -> None:

@@ -57,6 +57,15 @@ def share_text(share: float | None) -> str:
     return f"{share:.2%}" if 0 < share < 1 else f"{share:.0%}"
 
 
+def counted(number: int, one: str) -> str:
+    """`1 line`, `1,200 lines`.
+
+    Args:
+        one: the noun in the singular, whose plural has an s.
+    """
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
 def count_text(value: int | None) -> str:
     """A whole number, its thousands separated."""
     return NO_FIGURE if value is None else f"{value:,}"

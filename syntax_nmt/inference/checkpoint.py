@@ -67,7 +67,7 @@ def load_model(
             or the task refuses the folder.
     """
     if not Path(path).is_file():
-        raise UserError(f"{path}: no such checkpoint: give --path the file fairseq-train wrote")
+        raise UserError(f"{path}: no such checkpoint: give the file that fairseq-train wrote")
     check_loaded(path)
     data = prepared_folder(Path(data))[1]
     overrides = {"data": str(data), "dataset_impl": format_of(data), **_TEXT_ALONE}
@@ -82,7 +82,7 @@ def load_model(
         if isinstance(error, UserError):
             raise
         raise UserError(
-            f"{path}: cannot be loaded ({reason_of(error)}): give --path a whole checkpoint of "
+            f"{path}: cannot be loaded ({reason_of(error)}): give a whole checkpoint of "
             f"fairseq-train"
         ) from error
     return models[0].to(device).float().eval(), task, cfg

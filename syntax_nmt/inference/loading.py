@@ -10,7 +10,7 @@ from fairseq.models import BaseFairseqModel
 from omegaconf import open_dict
 
 from syntax_nmt.data.prepared_text import prepared_folder
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, named_as_in_python
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.inference.parsed_sources import source_parser
@@ -21,6 +21,7 @@ from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 
 
+@named_as_in_python()
 def load(
     path: str | Path,
     data: str | Path,

@@ -3,18 +3,16 @@
 import math
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
 from fairseq.hub_utils import GeneratorHubInterface
 
 from syntax_nmt.backbone.structures import CHUNKED, CONSTITUENTS, DEPENDENCIES
-from syntax_nmt.data.chunks import Chunk
+from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, named_as_in_python
 from syntax_nmt.inference.checkpoint import quiet_fairseq
 from syntax_nmt.inference.extraction import constituents
 from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, word_attention
@@ -23,80 +21,20 @@ from syntax_nmt.inference.extraction.dependencies import ParentHead, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import EncoderDistances
 from syntax_nmt.inference.forced_decoding import MAX_TOKENS, ForcedDecoder
+from syntax_nmt.inference.parsed_sources import check_parser
+from syntax_nmt.inference.results import (
+    AlignedPair,
+    AttendedPair,
+    ChunkedSentence,
+    ScoredTranslation,
+)
 from syntax_nmt.inference.search_options import check_search
 from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
-from syntax_nmt.scoring.alignments.alignment import Alignment, format_alignment
-from syntax_nmt.scoring.chunks.chunk_report import bracketed
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
+from syntax_nmt.task.annotation_inputs import parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
-
-
-@dataclass(frozen=True)
-class ScoredTranslation:
-    """A hypothesis of a search.
-
-    Attributes:
-        text: as raw text.
-        score: as `fairseq-interactive` prints it: the sum of the tokens' log-probabilities to base
-            2, EOS included, by default divided by their number (`lenpen`, `unnormalized`).
-    """
-
-    text: str
-    score: float
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
-class AlignedPair:
-    """A sentence and its translation; as text the links in Pharaoh's form, `0-0 1-2`.
-
-    Attributes:
-        source: words of the sentence.
-        target: words of the translation.
-        links: (source word, target word), counted from 0.
-    """
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    links: Alignment
-
-    def __str__(self) -> str:
-        return format_alignment(self.links)
-
-
-@dataclass(frozen=True)
-class ChunkedSentence:
-    """A translation and its chunks; as text `[NP the garden] [VP grows] .`.
-
-    Attributes:
-        words: of the translation.
-        chunks: type, first word, one past the last word; together they cover the words.
-    """
-
-    words: tuple[str, ...]
-    chunks: tuple[Chunk, ...]
-
-    def __str__(self) -> str:
-        return bracketed(self.chunks, self.words)
-
-
-@dataclass(frozen=True)
-class AttendedPair:
-    """A sentence, its translation, and the decoder's attention.
-
-    Attributes:
-        source: words of the sentence.
-        target: words of the translation.
-        weights: target words × source words; without the weight of the end of the sentence.
-    """
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    weights: np.ndarray
 
 
 class LoadedModel:
@@ -148,6 +86,7 @@ class LoadedModel:
             return found[0].text
         return [hypotheses[0].text for hypotheses in found]
 
+    @named_as_in_python()
     def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
         """All final hypotheses of the search, the best first, with their scores.
 
@@ -174,6 +113,7 @@ class LoadedModel:
         known = {DEPENDENCIES: source, CONSTITUENTS: source, CHUNKED: target}
         return tuple(name for name, there in known.items() if name in there)
 
+    @named_as_in_python()
     def trees(
         self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False
     ) -> Any:
@@ -196,6 +136,36 @@ class LoadedModel:
         check_choice("kind", kind, (DEPENDENCIES, CONSTITUENTS))
         return _of_each(partial(self._trees, kind, as_text), sentences)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The parses that the model reads, of which :meth:`parses` tells: `dependencies`,
+        `constituents`. Features of words are none."""
+        kinds = [kind for kind in parsed_kinds([self.model]) if kind not in COLUMNS]
+        return tuple(dict.fromkeys(str(kind.parsed_by) for kind in kinds))
+
+    @named_as_in_python()
+    def parses(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
+        """Trees of the source that the parser gives the model, which reads them.
+
+        Args:
+            sentences: raw source text.
+            kind: of :attr:`reads`; by default the first.
+
+        Returns:
+            for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`; None = it is
+            not parsed.
+
+        Raises:
+            UserError: the model reads no such trees.
+        """
+        if not self.reads:
+            raise UserError("the model reads no trees of a parser: `trees` has those that it finds")
+        kind = self.reads[0] if kind is None else kind
+        check_choice("kind", kind, self.reads)
+        check_parser(self.model, self._parser)
+        return _of_each(partial(self._parses, kind), sentences)
+
+    @named_as_in_python()
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """Word alignments, as from `syntax-nmt align`.
 
@@ -210,6 +180,7 @@ class LoadedModel:
         """
         return _of_each(self._aligned, source, target)
 
+    @named_as_in_python()
     def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The cross-attention between words that :meth:`align` takes its links from.
 
@@ -224,6 +195,7 @@ class LoadedModel:
         """
         return _of_each(self._attended, source, target)
 
+    @named_as_in_python()
     def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The chunks that a bi-scale decoder finds in translations, as in `syntax-nmt chunks`.
 
@@ -289,6 +261,10 @@ class LoadedModel:
         head = ParentHead(self.model, text, self._parser)
         trees = structures_of(head, text, parsed, MAX_TOKENS)
         return [found.block() if as_text else found.tree for found in trees]
+
+    def _parses(self, kind: str, sentences: Sequence[str]) -> list[Any]:
+        assert self._parser is not None
+        return self._parser.trees(kind, list(map(self._segment, sentences)))
 
     def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:
         text = self._segmented(source, target)

@@ -9,7 +9,6 @@ from fairseq.dataclass.configs import GenerationConfig
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
 
 # Options that change what the search of one model finds. The others of fairseq's group are about
@@ -51,6 +50,6 @@ def check_search(beam: int, options: Mapping[str, Any]) -> None:
     try:
         checked = OmegaConf.merge(OmegaConf.structured(GenerationConfig()), values)
     except OmegaConfBaseException as error:
-        raise UserError(f"{flag(str(error.full_key))}: {str(error).splitlines()[0]}") from None
+        raise UserError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     if checked.beam < 1:
-        raise UserError(f"--beam: {beam} is not a whole number of 1 or more")
+        raise UserError(f"beam: {beam} is not a whole number of 1 or more")

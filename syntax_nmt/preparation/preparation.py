@@ -14,7 +14,7 @@ from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
-from syntax_nmt.data.text_columns import NO_FIGURE, table
+from syntax_nmt.data.text_columns import NO_FIGURE, counted, table
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
@@ -38,11 +38,12 @@ from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
 from syntax_nmt.preparation.training_settings import training_settings
 
+# What tokenisation counts of replaced characters: the name of one, and what became of it.
 _REPLACED = (
-    ("space", "unusual spaces by spaces"),
-    ("invisible", "invisible characters by nothing"),
-    ("mark", "sentencepiece's word marks by underscores"),
-    ("apostrophe", "typographic apostrophes inside words by plain ones"),
+    ("space", "unusual space", "by U+0020"),
+    ("invisible", "invisible character", "by nothing"),
+    ("mark", "word mark", "of sentencepiece (▁) by _"),
+    ("apostrophe", "typographic apostrophe", "inside words (’) by '"),
 )
 
 
@@ -123,9 +124,11 @@ class Preparation:
         }
         report = self.steps.run(f"words/{words.name}", made_from, make, lambda: [words])
         if "fallback" in report:
-            failed = f"{report['fallback']:,} lines, on which {tokenizer.mode} failed"
-            self.note(f"  {raw}: {failed}, are tokenised by char")
-        replaced = [f"{report[kind]:,} {said}" for kind, said in _REPLACED if kind in report]
+            failed = counted(report["fallback"], "line")
+            self.note(f"  {raw}: {failed}, on which {tokenizer.mode} failed, tokenised by char")
+        replaced = [
+            f"{counted(report[kind], one)} {by}" for kind, one, by in _REPLACED if kind in report
+        ]
         if replaced:
             self.note(f"  {raw}: replaced {', '.join(replaced)}")
 

@@ -145,7 +145,11 @@ class _Answers:
 
     async def about(self, _: Request) -> Response:
         listed = [
-            {"name": system.name, "structures": system.model.structures}
+            {
+                "name": system.name,
+                "structures": system.model.structures,
+                "reads": system.model.reads,
+            }
             for system in self.systems.values()
         ]
         return JSONResponse({"systems": listed, "characters": self.limits.characters})

@@ -1,12 +1,13 @@
 """The results of trained systems for the page, as plain values."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.backbone.structures import CHUNKED
+from syntax_nmt.data.typed_words import typed_words
 from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.figure_file import svg_text
@@ -52,7 +53,7 @@ class ServedSystem:
         }
 
     def structures(self, source: str, translation: str) -> dict[str, Any]:
-        """The structures of one sentence and its translation.
+        """The structures of one sentence and its translation; their words are as in the texts.
 
         Args:
             source: raw text.
@@ -66,40 +67,48 @@ class ServedSystem:
         Raises:
             UserError: the model lacks an input.
         """
-        found = [
-            self._structure(title, source, translation)
-            for title in (self.model.structures if source and translation else ())
-        ]
+        drawn = self._structures(source, translation) if source and translation else ()
         attended = self.model.attention(source, translation) if source and translation else None
         return {
             "system": self.name,
-            "structures": [structure for structure in found if structure is not None],
+            "structures": [structure for structure in drawn if structure is not None],
             "attention": attended
             and {
-                "source": attended.source,
-                "target": attended.target,
+                "source": typed_words(attended.source, source),
+                "target": typed_words(attended.target, translation),
                 "weights": attended.weights.round(3).tolist(),
             },
         }
 
-    def _structure(self, title: str, source: str, translation: str) -> dict[str, Any] | None:
-        """None: the sentence is too long for the model."""
-        if title == CHUNKED:
-            chunked = self.model.chunks(source, translation)
-            if chunked is None:
-                return None
-            draw = partial(draw_chunks, chunked.words, {self.name: chunked.chunks})
-            text = bracketed(chunked.chunks, chunked.words)
-            return _drawn(title, text, draw, len(chunked.words))
-        tree = self.model.trees(source, title)
-        kind = _KINDS[title]
-        if tree is None:
+    def _structures(self, source: str, translation: str) -> Iterator[dict[str, Any] | None]:
+        """What the model reads, then what it finds; None where there is no tree."""
+        for kind in self.model.reads:
+            yield _drawn_tree(f"{kind}, as parsed", kind, self.model.parses(source, kind), source)
+        for kind in self.model.structures:
+            if kind == CHUNKED:
+                yield self._drawn_chunks(source, translation)
+            else:
+                yield _drawn_tree(kind, kind, self.model.trees(source, kind), source)
+
+    def _drawn_chunks(self, source: str, translation: str) -> dict[str, Any] | None:
+        chunked = self.model.chunks(source, translation)
+        if chunked is None:
             return None
-        return _drawn(title, kind.text(tree), partial(kind.draw, tree, None), len(tree.words))
+        words = typed_words(chunked.words, translation)
+        draw = partial(draw_chunks, words, {self.name: chunked.chunks})
+        return _drawn(CHUNKED, bracketed(chunked.chunks, words), draw, len(words))
 
 
 _MOST_WORDS = 100  # of a sentence that is drawn
 _KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
+
+
+def _drawn_tree(title: str, kind: str, tree: Any, source: str) -> dict[str, Any] | None:
+    if tree is None:
+        return None
+    tree = replace(tree, words=typed_words(tree.words, source))
+    draw = partial(_KINDS[kind].draw, tree, None)
+    return _drawn(title, _KINDS[kind].text(tree), draw, len(tree.words))
 
 
 def _drawn(title: str, text: str, draw: "Callable[[], Figure]", words: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Optional
@@ -12,6 +13,7 @@ import numpy as np
 from fairseq.data import Dictionary
 from torch import Tensor
 
+from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.ragged import RaggedArray
@@ -136,6 +138,29 @@ class SourceParser:
             batch.update(BinarisedAnnotation(kind, of_kind).batched(text))
             batch[kind.key] = batch[kind.key].to(src_tokens.device)
         return batch
+
+    def trees(self, task: str, sentences: Sequence[Sequence[str]]) -> list[Any]:
+        """The trees of which :meth:`parse` makes the annotation, over the words of the text.
+
+        Args:
+            task: `dependencies` or `constituents`.
+            sentences: the pieces of each, which are joined to words.
+
+        Returns:
+            for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`; None = it is
+            not parsed.
+
+        Raises:
+            UserError: as of :meth:`parse`.
+        """
+        words = [self._words(tuple(pieces))[0] for pieces in sentences]
+        kind = next(kind for kind in PARSED_KINDS if kind.parsed_by == task)
+        found: list[Any] = []
+        for of_sentence, analysis in zip(words, self._parsers.analyses(task, words)):
+            tree: Any = None if analysis is None else kind.of_analysis(analysis)
+            fits = tree is not None and len(tree) == len(of_sentence)
+            found.append(replace(tree, words=tuple(of_sentence)) if fits else None)
+        return found
 
     def _number(self, kind: AnnotationKind, labels: tuple[str, ...]) -> None:
         """Numbers the labels from 1; rows with other numbers are forgotten."""

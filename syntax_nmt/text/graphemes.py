@@ -6,8 +6,7 @@ from itertools import accumulate
 
 import regex
 
-JOINT = "@-@"
-"""A hyphen split off a word so that it can be joined again, as Moses writes it."""
+from syntax_nmt.text.joints import JOINT, plain_hyphen
 
 # An extended grapheme cluster (Unicode annex 29); flags, for which `regex` takes quadratic time,
 # come first.
@@ -28,13 +27,13 @@ def same_text(words: Sequence[str], text: str) -> bool:
     """Whether words are only a tokenisation of a text.
 
     Args:
-        words: may hold :data:`JOINT` for a hyphen.
+        words: may hold :data:`~syntax_nmt.text.joints.JOINT` for a hyphen.
         text: words and spaces (U+0020).
     """
     said = "".join(words)
     expected = text.replace(" ", "")
     if said != expected and JOINT in words:
-        said = "".join("-" if word == JOINT else word for word in words)
+        said = "".join(map(plain_hyphen, words))
     return said == expected
 
 
@@ -58,10 +57,6 @@ def keep_characters_whole(words: Sequence[str], text: str) -> list[str]:
         if position in begins:
             whole.append(word)
         else:
-            whole[-1] = _plain(whole[-1]) + _plain(word)
-        position += len(_plain(word))
+            whole[-1] = plain_hyphen(whole[-1]) + plain_hyphen(word)
+        position += len(plain_hyphen(word))
     return whole
-
-
-def _plain(word: str) -> str:
-    return "-" if word == JOINT else word

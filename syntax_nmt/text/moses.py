@@ -6,7 +6,8 @@ from itertools import accumulate
 import regex
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
-from syntax_nmt.text.graphemes import JOINT, same_text
+from syntax_nmt.text.graphemes import same_text
+from syntax_nmt.text.joints import JOINT
 from syntax_nmt.text.languages import plain_language
 
 # Increased when the same text gives other words.

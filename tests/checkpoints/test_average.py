@@ -99,7 +99,12 @@ def test_half_precision_is_summed_in_full(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{f}", "--last", "3"], "has 2 checkpoints by updates, --last 3"),
+        (
+            ["{f}", "--last", "3"],
+            r"has 2 checkpoints by updates, --last 3 .* with "
+            "--save-interval-updates N",
+        ),
+        (["{f}", "--last", "3", "--by", "epochs"], "train without --no-epoch-checkpoints"),
         (["{f}"], "--last N"),
         (["{f}/a.pt", "{f}/nowhere.pt"], "nowhere.pt"),
         (["{f}/a.pt", "--last", "2"], "--last 2 takes one folder"),

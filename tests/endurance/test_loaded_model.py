@@ -12,7 +12,7 @@ import torch
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import METHODS, READERS
-from parsing_stand_in import TAGS, parsing
+from parsing_stand_in import TAGS, DependencyParser, Parser, parsing
 from programs import System
 from small_models import build, enlarge, save_checkpoint
 
@@ -189,14 +189,14 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
         ("nowhere", {}, "nowhere: no such folder; give the data-bin folder"),
         ("bin", {}, "syntax-nmt prepare` did not make it, so how text is segmented is not known"),
         ("bin", {"tokeniser": "moses"}, "tokeniser: no such option: use segmented, tokenizer"),
-        ("bin", {"bpe": "subword_nmt"}, "--bpe subword_nmt needs its model"),
-        ("bin", {"device": "cuda:99"}, "--device cuda:99: torch sees"),
-        ("bin", {"tokenizer": "mosess"}, "--tokenizer mosess: choose .*moses"),
-        ("bin", {"bpe": "sentencepeice"}, "--bpe sentencepeice: choose "),
+        ("bin", {"bpe": "subword_nmt"}, "bpe subword_nmt needs its model: add bpe_codes$"),
+        ("bin", {"device": "cuda:99"}, "device cuda:99: torch sees"),
+        ("bin", {"tokenizer": "mosess"}, "tokenizer mosess: choose .*moses"),
+        ("bin", {"bpe": "sentencepeice"}, "bpe sentencepeice: choose "),
         (
             "bin",
             {"segmented": True, "parser_config": "nowhere.json"},
-            "--parser-config nowhere.json: the model reads nothing that is parsed",
+            "^parser_config nowhere.json: the model reads nothing that is parsed",
         ),
     ],
 )
@@ -204,6 +204,12 @@ def test_mistakes_are_exceptions(make_system, prepared, tmp_path, data, options,
     (tmp_path / "bin").symlink_to(prepared.data)
     with pytest.raises(UserError, match=message):
         load(make_system("dependency_transformer").path, tmp_path / data, **options)
+
+
+def test_a_checkpoint_that_is_not_there(prepared):
+    """From Python it is no option; `serve`, which loads likewise, has none of that name."""
+    with pytest.raises(UserError, match=r"^nowhere.pt: no such checkpoint: give the file that"):
+        load("nowhere.pt", prepared.folder)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +222,7 @@ def test_mistakes_are_exceptions(make_system, prepared, tmp_path, data, options,
         ("translate", (5,), "5 is no text: give a sentence, or a list"),
         ("trees", (["a", None],), "sentence 2: None is no text"),
         ("translate", (["a", "a\ud800"],), r"sentence 2: U\+D800 is half of a character"),
-        ("trees", ("a", "nonsense"), "--kind nonsense: choose dependencies or constituents"),
+        ("trees", ("a", "nonsense"), "^kind nonsense: choose dependencies or constituents"),
         ("trees", ("a", "constituents"), "encoder has no syntactic distances"),
     ],
 )
@@ -285,6 +291,25 @@ def test_trees_of_a_model_that_reads_parses(
     assert "".join(trees).splitlines() == found
 
 
+def test_parses_that_a_model_reads(reader, model, prepared, lines, tmp_path):
+    """Over the words of the text, and beside the trees that the model finds."""
+    line = lines[0][3]
+    with parsing(tmp_path / "parser") as inputs:
+        reading = load(reader.path, prepared.folder, device="cpu", **options_of(inputs))
+        assert set(reading.reads) == {"dependencies", "constituents"}
+        tree = DependencyParser.tree(line.split())
+        assert reading.parses(["", line, "ka " * 31], "dependencies") == [None, tree, None]
+        brackets = reading.parses(line, "constituents")
+        assert format_tree(brackets) == Parser.tree(line.split()).replace(" w", " {}").format(
+            *line.split()
+        )
+        with pytest.raises(UserError, match="chunks: choose "):
+            reading.parses(line, "chunks")
+    assert model.reads == ()
+    with pytest.raises(UserError, match="reads no trees of a parser"):
+        model.parses(line)
+
+
 def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_path):
     """Without another; where there is none, the message says who writes it."""
     path = make_system("pascal_transformer").path
@@ -308,12 +333,12 @@ def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_pat
     [
         ({"lenpenn": -100}, "lenpenn: fairseq's search has no such option: did you mean lenpen"),
         ({"colour": 1}, "colour: .* leave it out"),
-        ({"lenpen": "long"}, "--lenpen: Value 'long'"),
-        ({"beam": 0}, "--beam: 0 is not a whole number of 1 or more"),
-        ({"beam": 2.5}, "--beam: Value '2.5'"),
+        ({"lenpen": "long"}, "^lenpen: Value 'long'"),
+        ({"beam": 0}, "^beam: 0 is not a whole number of 1 or more"),
+        ({"beam": 2.5}, "^beam: Value '2.5'"),
         ({"retain_dropout": True}, "retain_dropout is for fairseq's programs, not for Python"),
         ({"constraints": "ordered"}, "constraints is for fairseq's programs"),
-        ({"temperature": 0.0}, "fairseq's search cannot do this: --temperature must be"),
+        ({"temperature": 0.0}, "fairseq's search cannot do this: temperature must be"),
         ({"min_len": 500, "max_len_b": 9}, "fairseq's search cannot do this: min_len cannot"),
         ({"diverse_beam_groups": 7}, "fairseq's search cannot do this: DiverseBeamSearch"),
     ],
@@ -331,7 +356,7 @@ def test_constraints_of_a_checkpoint(make_system, prepared, tmp_path, constraint
     generation = {**state["cfg"]["generation"], "constraints": constraints}
     changed = {**state, "cfg": {**state["cfg"], "generation": generation}}
     torch.save(changed, tmp_path / "model.pt")
-    with pytest.raises(UserError, match="--constraints: the text has none here"):
+    with pytest.raises(UserError, match="constraints: the text has none here"):
         load(tmp_path / "model.pt", prepared.folder, device="cpu").translate("ka")
 
 

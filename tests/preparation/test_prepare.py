@@ -100,6 +100,10 @@ def test_done_before_is_not_done_again(raw, prepared, models, capfd):
     assert {path: path.stat().st_mtime_ns for path in before} == before
     out, err = capfd.readouterr()
     assert "data-bin: done before" in err
+    assert (
+        "train.en: replaced 2 unusual spaces by U+0020, 1 word mark of sentencepiece (▁) by _"
+        in err
+    )
     assert "…" not in err
     out = out.replace(" \\\n   ", "")
     assert f"fairseq-train {prepared}/data-bin --user-dir" in out

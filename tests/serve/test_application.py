@@ -38,7 +38,7 @@ class Upper:
 
     def __init__(self, name):
         self.name = name
-        self.model = SimpleNamespace(structures=())
+        self.model = SimpleNamespace(structures=(), reads=())
 
     def translate(self, sentences):
         with LOCK:
@@ -241,7 +241,7 @@ from types import SimpleNamespace
 from syntax_nmt import cli
 from syntax_nmt.inference import loading
 
-loading.load = lambda *args, **kwargs: SimpleNamespace(structures=())
+loading.load = lambda *args, **kwargs: SimpleNamespace(structures=(), reads=())
 sys.exit(cli.main(["serve", "--system", "name", "m.pt", "data", "--port", "0"]))
 """
 

@@ -2,10 +2,14 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from trees_of import tree_of
 
+from syntax_nmt.backbone.structures import CHUNKED, CONSTITUENTS, DEPENDENCIES
+from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import parse_tree
-from syntax_nmt.inference.model import CONSTITUENTS
+from syntax_nmt.inference.results import AttendedPair, ChunkedSentence
 from syntax_nmt.serve import systems
 from syntax_nmt.serve.systems import ServedSystem
 
@@ -16,8 +20,54 @@ def test_long_sentences_are_not_drawn(monkeypatch, words, drawn):
     monkeypatch.setattr(systems, "svg_text", lambda figure: "<svg/>")
     tree = parse_tree(f"(S {'(N a) ' * words})", "tree", 1)
     model = SimpleNamespace(
-        structures=(CONSTITUENTS,), trees=lambda *_: tree, attention=lambda *_: None
+        structures=(CONSTITUENTS,), reads=(), trees=lambda *_: tree, attention=lambda *_: None
     )
     (found,) = ServedSystem("name", model, 5).structures("a " * words, "b")["structures"]
     assert (found["svg"] is not None) == drawn
     assert found["text"].count("a") >= words
+
+
+def test_words_are_shown_as_they_were_typed():
+    """And not as the tokeniser cuts and marks them, in sentence, trees and chunks."""
+    source, translation = "Right-click, don’t", "Rechts-Klick"
+    words = ("Right", "@-@", "click", ",", "do", "n't")
+    target = ("Rechts", "@-@", "Klick")
+    leaves = " ".join(f"(N {word})" for word in words)
+    trees = {
+        DEPENDENCIES: tree_of([0, 0, 1, 2, 3, 4], list(words)),
+        CONSTITUENTS: parse_tree(f"(S {leaves})", "tree", 1),
+    }
+    model = SimpleNamespace(
+        structures=(DEPENDENCIES, CONSTITUENTS, CHUNKED),
+        reads=(),
+        trees=lambda _, kind: trees[kind],
+        chunks=lambda *_: ChunkedSentence(target, (Chunk("NP", 0, 3),)),
+        attention=lambda *_: AttendedPair(words, target, np.ones((3, 6))),
+    )
+    found = ServedSystem("name", model, 5).structures(source, translation)
+    assert list(found["attention"]["source"]) == ["Right", "-", "click", ",", "do", "n’t"]
+    assert list(found["attention"]["target"]) == ["Rechts", "-", "Klick"]
+    for structure in found["structures"]:
+        for shown in (structure["text"], structure["svg"]):
+            assert "@-@" not in shown
+            assert "-" in shown
+            assert "'t" not in shown
+    assert "click depends on -" in found["structures"][0]["text"]
+
+
+def test_a_parse_that_the_model_reads_is_drawn():
+    """Beside the one that it finds, and told from it."""
+    read, found = (tree_of(heads, ["a", "b"]) for heads in ([0, 0], [1, 1]))
+    model = SimpleNamespace(
+        structures=(DEPENDENCIES,),
+        reads=(DEPENDENCIES,),
+        parses=lambda *_: read,
+        trees=lambda *_: found,
+        attention=lambda *_: None,
+    )
+    shown = ServedSystem("name", model, 5).structures("a b", "c")["structures"]
+    assert [(each["title"], each["text"]) for each in shown] == [
+        ("dependencies, as parsed", "a is the root, b depends on a"),
+        ("dependencies", "a depends on b, b is the root"),
+    ]
+    assert all(each["svg"] for each in shown)

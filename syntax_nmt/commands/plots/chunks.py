@@ -15,6 +15,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.scoring.chunks.chunk_file import check_words, read_chunk_file
+from syntax_nmt.text.joints import joined_hyphens, plain_hyphen
 
 DESCRIPTION = """\
 The chunks of --hypothesis, of --gold, or both, below the words of --target; or, with --alignments,
@@ -77,7 +78,7 @@ def _attention(args: argparse.Namespace) -> Figure:
     line = chosen(read_lines(args.alignments), args.sentence, args.alignments)
     try:
         sentence: dict[str, Any] = json.loads(line)
-        source = [str(word) for word in sentence["source"]]
+        source = [plain_hyphen(str(word)) for word in sentence["source"]]
         chunks = [_shown(chunk["tag"], chunk["words"]) for chunk in sentence["chunks"]]
         weights = np.array(sentence["attention"], dtype=float).reshape(len(chunks), len(source))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -91,5 +92,5 @@ def _attention(args: argparse.Namespace) -> Figure:
 
 
 def _shown(tag: str, words: Sequence[str]) -> str:
-    text = " ".join(words)
+    text = joined_hyphens(words)
     return text if tag == OUTSIDE else f"[{tag} {text}]"

@@ -17,6 +17,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.forced_model import ForcedModel
 from syntax_nmt.scoring.parallel_text import TokenPair
+from syntax_nmt.text.joints import plain_hyphen, plain_hyphens
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,10 @@ class Side:
         the `@-@` of Moses.
         """
         if in_words:
-            return [word.replace("@-@", "-") for word in self.words]
+            return list(plain_hyphens(self.words))
         bare = [token.removeprefix(OPENER).removesuffix("@@") or token for token in self.tokens]
         return [
-            piece.replace("@-@", "-") if opens else f"·{piece}"
+            plain_hyphen(piece) if opens else f"·{piece}"
             for piece, opens in zip(bare, self.opens_word)
         ]
 

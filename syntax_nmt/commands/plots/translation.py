@@ -1,10 +1,12 @@
 """`syntax-nmt plot translation`: a sentence that is translated now, its tree, and the attention."""
 
 import argparse
+from dataclasses import replace
 
 from matplotlib.figure import Figure
 
 from syntax_nmt.arguments import positive_int
+from syntax_nmt.data.typed_words import typed_words
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 
@@ -28,9 +30,11 @@ def figure(args: argparse.Namespace) -> Figure:
 
     model = load(args.path, args.data)
     tree = model.trees(args.text, "dependencies")
-    translation = model.translate(args.text, args.beam)
+    translation = model.nbest(args.text, args.beam)[0].text
     attended = model.attention(args.text, translation)
     if tree is None or attended is None:
         raise UserError("--text: too long for the model: give a shorter sentence")
 
-    return draw_translation(tree, attended.target, attended.weights, args.title)
+    tree = replace(tree, words=typed_words(tree.words, args.text))
+    target = typed_words(attended.target, translation)
+    return draw_translation(tree, target, attended.weights, args.title)

@@ -19,6 +19,7 @@ from syntax_nmt.pictures.plots.style import (
     picture_style,
 )
 from syntax_nmt.scoring.alignments.alignment import Alignment, GoldAlignment
+from syntax_nmt.text.joints import plain_hyphens
 
 SURE, POSSIBLE, FOUND = "sure (reference)", "possible (reference)", "link"
 
@@ -39,6 +40,7 @@ def draw_alignment(
         gold: what annotators say; None = there is none.
         title: above the matrix.
     """
+    source, target = plain_hyphens(source), plain_hyphens(target)
     with picture_style([*source, *target, title]):
         cell = cell_size(max(len(source), len(target)))
         width, height = cell * len(source), cell * len(target)

@@ -17,6 +17,7 @@ from syntax_nmt.pictures.plots.style import (
     picture_style,
     text_width,
 )
+from syntax_nmt.text.joints import plain_hyphens
 
 AGREES, DIFFERS = "as in the reference", "not in the reference"
 
@@ -41,6 +42,7 @@ def draw_chunks(
         reference: which row is it; chunks of others that it does not have get dashed boxes.
         title: above all.
     """
+    words = plain_hyphens(words)
     tags = [chunk.tag for chunks in rows.values() for chunk in chunks]
     with picture_style([*words, *rows, *tags, title]) as families:
         widths = _widths(words, rows, families)

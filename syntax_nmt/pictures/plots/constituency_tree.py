@@ -1,6 +1,7 @@
 """A constituency tree above its words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -22,6 +23,7 @@ from syntax_nmt.pictures.plots.style import (
     text_width,
 )
 from syntax_nmt.scoring.constituents.bracketing import Span, brackets_of
+from syntax_nmt.text.joints import plain_hyphens
 
 AGREES, DIFFERS = "as in the reference", "not in the reference"
 BRANCH = "branch"
@@ -56,6 +58,7 @@ def draw_constituents(
         title: above the tree.
         room: the most that it may be wide, in points; None = any.
     """
+    tree = replace(tree, words=plain_hyphens(tree.words))
     labels = [_label(node) for node in tree.nodes]
     with picture_style([*tree.words, *labels, title]) as families:
         words, width = _word_places(tree, labels, families)

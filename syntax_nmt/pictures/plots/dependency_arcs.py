@@ -1,7 +1,7 @@
 """A dependency tree as arcs above the words; differing arcs of a reference are below."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from syntax_nmt.pictures.plots.style import (
     picture_style,
     text_width,
 )
+from syntax_nmt.text.joints import plain_hyphens
 
 AGREES, DIFFERS, MISSED = "as in the reference", "not in the reference", "only in the reference"
 ARC = "arc"
@@ -76,6 +77,7 @@ def draw_dependencies(
         title: above the tree.
         room: the most that it may be wide, in points; None = any.
     """
+    tree = replace(tree, words=plain_hyphens(tree.words))
     above, below = _arcs(tree, reference, relations)
     names = [arc.relation for arc in above + below]
     with picture_style([*tree.words, *names, title]) as families:

@@ -44,7 +44,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 
 def svg_text(figure: Figure, mark: str = "") -> str:
-    """A figure as an `<svg>` element of a page.
+    """A figure as an `<svg>` element of a page, whose ground shows through.
 
     Letters are text: they can be searched and copied. Ids that nothing refers to are
     left out, and the others are those of this figure alone.
@@ -53,7 +53,7 @@ def svg_text(figure: Figure, mark: str = "") -> str:
         figure: as the modules of this folder draw them; its label becomes the title.
         mark: begins its ids; without one it is made of the content.
     """
-    content = _rendered(figure, "svg")
+    content = _rendered(figure, "svg", transparent=True)
     content = content[content.index(b"<svg ") :].strip()
     used = {name for tag in _TAG.findall(content) for name in _REFERENCE.findall(tag)}
     own = (mark or hashlib.sha256(content).hexdigest()[:10]).encode()
@@ -81,7 +81,7 @@ def _texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text)]
 
 
-def _rendered(figure: Figure, form: str) -> bytes:
+def _rendered(figure: Figure, form: str, transparent: bool = False) -> bytes:
     stream = io.BytesIO()
     metadata = dict(_METADATA[form])
     if figure.get_label():
@@ -94,6 +94,7 @@ def _rendered(figure: Figure, form: str) -> bytes:
             bbox_inches="tight",
             pad_inches=_MARGIN,
             metadata=metadata,
+            transparent=transparent,
         )
     content = stream.getvalue()
     if form != "svg":

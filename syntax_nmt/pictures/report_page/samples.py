@@ -10,6 +10,7 @@ import numpy as np
 
 from syntax_nmt.pictures.report_page.structures import words_of
 from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.text.joints import joined_hyphens
 from syntax_nmt.text.unspaced import split_characters
 
 
@@ -42,7 +43,7 @@ class Sample:
     Attributes:
         position: counted from 0.
         length: words of the source, or of the reference where there is no source.
-        source: in words; None = not known.
+        source: in words, hyphens joined again; None = not known.
         references: as they are.
         translations: by system.
     """
@@ -82,7 +83,7 @@ def samples_of(
             text = system.runs[0].sentences[position]
             runs = differing_runs(text, references)
             translations.append(Translation(system.name, runs, float(of_system[position])))
-        line = " ".join(source[position]) if source else None
+        line = joined_hyphens(source[position]) if source else None
         samples.append(Sample(position, lengths[position], line, references, translations))
     return samples
 

@@ -1,14 +1,14 @@
 """The structures of one sentence as pictures; systems with the same structure share one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from syntax_nmt.data.chunks import OUTSIDE
-from syntax_nmt.data.constituents import format_tree
+from syntax_nmt.data.constituents import ConstituentTree, format_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
 from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
@@ -16,6 +16,7 @@ from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.pictures.report_page.picture import Picture, Pictures
 from syntax_nmt.pictures.report_page.structures import REFERENCE, Structures, WithWords
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, format_alignment
+from syntax_nmt.text.joints import joined_hyphens, plain_hyphens
 
 _ROOM = 780.0  # points of the widest page
 
@@ -131,11 +132,16 @@ def _draw_alignment(
 
 
 def _heads(tree: DependencyTree) -> str:
+    words = plain_hyphens(tree.words)
     arcs = [
-        f"{word} is the root" if head == place else f"{word} depends on {tree.words[head]}"
-        for place, (word, head) in enumerate(zip(tree.words, tree.heads))
+        f"{word} is the root" if head == place else f"{word} depends on {words[head]}"
+        for place, (word, head) in enumerate(zip(words, tree.heads))
     ]
     return ", ".join(arcs)
+
+
+def _brackets(tree: ConstituentTree) -> str:
+    return format_tree(replace(tree, words=plain_hyphens(tree.words)))
 
 
 def _links(item: WithWords[GoldAlignment]) -> str:
@@ -143,14 +149,15 @@ def _links(item: WithWords[GoldAlignment]) -> str:
 
 
 def _parts(item: Any) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        ("" if chunk.tag == OUTSIDE else chunk.tag, " ".join(item.words[chunk.start : chunk.end]))
-        for chunk in item.item
-    )
+    parts = []
+    for chunk in item.item:
+        tag = "" if chunk.tag == OUTSIDE else chunk.tag
+        parts.append((tag, joined_hyphens(item.words[chunk.start : chunk.end])))
+    return tuple(parts)
 
 
 DRAWN = (
     DrawnKind("dependencies", _same_tree, partial(_draw_tree, draw_dependencies), _heads),
-    DrawnKind("constituents", format_tree, partial(_draw_tree, draw_constituents), format_tree),
+    DrawnKind("constituents", format_tree, partial(_draw_tree, draw_constituents), _brackets),
     DrawnKind("alignments", _same_structure, _draw_alignment, _links),
 )

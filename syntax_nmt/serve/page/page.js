@@ -6,7 +6,8 @@ const MOST_SENTENCES = 20; // whose structures are asked for
 
 const text = document.getElementById("text");
 const status = document.getElementById("status");
-const systems = new Map();
+const results = document.getElementById("results");
+let names = []; // of the systems
 let asked = new AbortController();
 let timer = 0;
 
@@ -30,49 +31,58 @@ async function ask(path, body, signal) {
   return found;
 }
 
-function words(list, label) {
-  const line = element("p", { className: "words", dir: "auto" });
-  line.setAttribute("aria-label", label);
-  for (const word of list) line.append(element("span", { textContent: word }), " ");
-  return line;
+// Words with what is between them in the text: nothing before a comma.
+function words(list, typed) {
+  const spans = list.map((word) => element("span", { textContent: word }));
+  const parts = [];
+  let end = 0;
+  for (const [i, span] of spans.entries()) {
+    const start = typed.indexOf(list[i], end);
+    const between = typed.slice(end, start);
+    const follows = start >= end && !between.trim();
+    parts.push(follows ? between : " ", span);
+    if (follows) end = start + list[i].length;
+  }
+  return [spans, parts];
 }
 
 function shade(spans, weights) {
   spans.forEach((span, i) => {
-    const weight = weights ? Math.max(0, Math.min(1, weights[i])) : 0;
+    const weight = Math.max(0, Math.min(1, weights[i]));
     span.style.backgroundColor = weight > 0.02 ? `rgba(var(--shade), ${0.6 * weight})` : "";
   });
 }
 
-function attended({ source, target, weights }) {
-  const from = words(source, "source");
-  const to = words(target, "translation");
-  const sources = [...from.children];
-  [...to.children].forEach((span, t) => {
+// The source is shown once; while a word is pointed at, in the words of that word's system.
+function attended({ source, target, weights }, pair, place, line) {
+  const [spans, parts] = words(target, pair.translation);
+  const plain = () => line.replaceChildren(pair.source);
+  spans.forEach((span, t) => {
     const strongest = weights[t].indexOf(Math.max(...weights[t]));
     span.tabIndex = 0;
     span.setAttribute("aria-label", `${target[t]}, attends most to ${source[strongest]}`);
-    for (const event of ["mouseenter", "focus"]) {
-      span.addEventListener(event, () => shade(sources, weights[t]));
-    }
-    for (const event of ["mouseleave", "blur"]) span.addEventListener(event, () => shade(sources));
+    const show = () => {
+      const [sources, between] = words(source, pair.source);
+      shade(sources, weights[t]);
+      line.replaceChildren(...between);
+    };
+    for (const event of ["mouseenter", "focus", "click"]) span.addEventListener(event, show);
+    for (const event of ["mouseleave", "blur"]) span.addEventListener(event, plain);
   });
-  return [from, to];
+  place.replaceChildren(...parts);
 }
 
 function picture({ title, text: words, svg }) {
-  const image = svg === null
-    ? element("p", { className: "quiet", textContent: "too many words for a picture" })
-    : element("img", { alt: words, src: `data:image/svg+xml,${encodeURIComponent(svg)}` });
-  return element("figure", {}, image, element("figcaption", { textContent: title }));
-}
-
-async function showStructures(system, pair, place, signal) {
-  const found = await ask("structures", { system, ...pair }, signal);
-  const structures = element("div", { className: "structures" });
-  structures.append(...found.structures.map(picture));
-  place.replaceChildren(...(found.attention ? attended(found.attention) : place.childNodes));
-  place.append(structures);
+  const caption = element("figcaption", { textContent: title });
+  if (svg === null) {
+    const long = element("p", { className: "quiet", textContent: "too many words for a picture" });
+    return element("figure", {}, long, caption);
+  }
+  const image = element("img", { alt: words, src: `data:image/svg+xml,${encodeURIComponent(svg)}` });
+  // Where the picture is wider than the screen, keys scroll it, too.
+  const scrolled = element("div", { className: "scroll", tabIndex: 0, role: "group" }, image);
+  scrolled.setAttribute("aria-label", `picture: ${title}`);
+  return element("figure", {}, scrolled, caption);
 }
 
 function complain(place, error) {
@@ -81,30 +91,51 @@ function complain(place, error) {
   place.append(message);
 }
 
-async function show(system, place, typed, signal) {
-  place.classList.add("waiting");
-  try {
-    const found = await ask("translate", { system, text: typed }, signal);
-    const places = found.sentences.map(({ translation }) =>
-      element("div", { className: "sentence" },
-        element("p", { textContent: translation, dir: "auto" })));
-    const seconds = element("p", { className: "quiet", textContent: `${found.seconds} s` });
-    place.replaceChildren(...places, seconds);
-    place.classList.remove("waiting");
-    for (const [i, pair] of found.sentences.slice(0, MOST_SENTENCES).entries()) {
-      try {
-        await showStructures(system, pair, places[i], signal);
-      } catch (error) { // the translation stays
-        if (error.name === "AbortError") return;
-        complain(places[i], error);
-      }
-    }
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    place.replaceChildren();
-    complain(place, error);
-    place.classList.remove("waiting");
+// A sentence: its source, and a place for the output of each system.
+function sentencePlace(source) {
+  const line = element("p", { className: "source", dir: "auto", textContent: source });
+  line.setAttribute("aria-label", "source");
+  const article = element("article", { className: "sentence" }, line);
+  const places = new Map();
+  for (const name of names) {
+    const translation = element("p", { className: "words", dir: "auto" });
+    translation.setAttribute("aria-label", "translation");
+    const structures = element("div", { className: "structures" });
+    const place = element("section", {}, element("h2", { textContent: name }), translation, structures);
+    place.setAttribute("aria-label", name);
+    article.append(place);
+    places.set(name, { place, translation, structures });
   }
+  results.append(article);
+  return { line, places };
+}
+
+async function showStructures(system, pair, { line, places }, signal) {
+  const { place, translation, structures } = places.get(system);
+  try {
+    const found = await ask("structures", { system, ...pair }, signal);
+    structures.append(...found.structures.map(picture));
+    if (found.attention) attended(found.attention, pair, translation, line);
+  } catch (error) { // the translation stays
+    if (error.name === "AbortError") throw error;
+    complain(place, error);
+  }
+}
+
+async function show(system, typed, sentences, signal) {
+  const found = await ask("translate", { system, text: typed }, signal);
+  if (!sentences.length) { // the first answer
+    results.replaceChildren();
+    results.classList.remove("waiting");
+    sentences.push(...found.sentences.map(({ source }) => sentencePlace(source)));
+  }
+  found.sentences.forEach(({ translation }, i) => {
+    sentences[i].places.get(system).translation.textContent = translation;
+  });
+  for (const [i, pair] of found.sentences.slice(0, MOST_SENTENCES).entries()) {
+    await showStructures(system, pair, sentences[i], signal);
+  }
+  return `${system} ${found.seconds} s`;
 }
 
 async function update() {
@@ -113,29 +144,36 @@ async function update() {
   const { signal } = asked;
   const typed = text.value;
   if (!typed.trim()) {
-    for (const place of systems.values()) place.replaceChildren();
+    results.replaceChildren();
     status.textContent = "";
     return;
   }
   status.textContent = "translating …";
-  await Promise.all([...systems].map(([name, place]) => show(name, place, typed, signal)));
-  if (!signal.aborted) status.textContent = "translated";
+  results.classList.add("waiting");
+  const sentences = [];
+  const answers = names.map((name) => show(name, typed, sentences, signal));
+  const found = await Promise.allSettled(answers);
+  if (signal.aborted) return;
+  if (!sentences.length) results.replaceChildren(); // all have failed
+  results.classList.remove("waiting");
+  found.forEach(({ reason }, i) => {
+    if (!reason) return;
+    for (const { places } of sentences) places.get(names[i]).place.remove();
+    complain(results, new Error(`${names[i]}: ${reason.message}`));
+  });
+  const times = found.filter(({ value }) => value).map(({ value }) => value);
+  status.textContent = times.length ? `translated: ${times.join(", ")}` : "not translated";
 }
 
 async function begin() {
   const about = await ask("systems");
   text.maxLength = about.characters;
-  for (const { name } of about.systems) {
-    const place = element("div", {});
-    const section = element("section", {}, element("h2", { textContent: name }), place);
-    section.setAttribute("aria-label", name);
-    document.getElementById("systems").append(section);
-    systems.set(name, place);
-  }
+  names = about.systems.map(({ name }) => name);
   text.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(update, PAUSE);
   });
+  document.body.dataset.ready = "yes";
   if (text.value) update();
 }
 

@@ -221,16 +221,16 @@ class TestFiles:
 
     def test_attention_of_chunks(self, plot, refused, monkeypatch, write):
         sentence = {
-            "source": ["a", "b"],
-            "chunks": [{"tag": "NP", "words": ["x", "y"]}, {"tag": "O", "words": ["."]}],
+            "source": ["a", "@-@"],
+            "chunks": [{"tag": "NP", "words": ["x", "@-@", "y"]}, {"tag": "O", "words": ["."]}],
             "attention": [[0.25, 0.75], [1, 0]],
         }
         empty = {"source": ["a"], "chunks": [], "attention": []}
         path = write("j", json.dumps(empty), json.dumps(sentence), "{")
         monkeypatch.setitem(FUNCTIONS, "chunks", FUNCTIONS["attention"])
         (panels, rows, columns, *_), _, _ = plot("chunks", "--alignments", path, "--sentence", 2)
-        assert rows == ["[NP x y]", "."]
-        assert columns == ["a", "b"]
+        assert rows == ["[NP x-y]", "."]
+        assert columns == ["a", "-"]
         assert panels[0].weights.tolist() == sentence["attention"]
         assert ":1: the sentence has no chunks" in refused("chunks", "--alignments", path)
         message = refused("chunks", "--alignments", path, "--sentence", 3)

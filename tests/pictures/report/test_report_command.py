@@ -10,6 +10,7 @@ from translations import figures, refused, write
 
 from syntax_nmt.cli import main
 from syntax_nmt.commands.report import add_arguments, read_report
+from syntax_nmt.data.conllu import format_conllu
 
 SECTIONS = ("scores", "comparison", "length", "training", "samples")
 SHOWN = ("--sentences", "2,1,9", "--title", "Tom & <Jerry>")
@@ -165,6 +166,7 @@ def test_one_system_and_nothing_else(folder, tmp_path, capsys):
     given = (folder / "ours.1", "-r", folder / "ref", "-m", "bleu")
     page = report(tmp_path / "one.html", *given)
     assert "one.html: 1 system, 8 samples" in capsys.readouterr().err
+    assert "From each of 8 length groups, the sentence whose chrF is in the middle." in page.text
     assert "chrF2" in page.text
     assert "TER" not in page.text
     assert [page.ids[section] for section in SECTIONS] == [1, 0, 0, 0, 1]
@@ -174,9 +176,37 @@ def test_one_system_and_nothing_else(folder, tmp_path, capsys):
 
 def test_some_tests_only(folder, tmp_path):
     page = report(tmp_path / "x.html", *systems_of(folder), "--tests", "bootstrap", "-m", "ter")
+    assert "From each of 8 length groups, the sentence on which the systems differ most (chrF)" in (
+        page.text
+    )
     assert "p bootstrap" in page.text
     assert "sign test" not in page.text
     assert "better / worse / equal" not in page.text
+
+
+def test_hyphens_that_a_tokeniser_marked_are_hyphens(tmp_path):
+    """In the sentence, and in the trees, links and chunks and what is said of them."""
+    words = ["right", "@-@", "click"]
+    write(tmp_path / "hyp", ["Rechts @-@ Klick"])
+    write(tmp_path / "ref", ["Rechts-Klick"])
+    write(tmp_path / "src", [" ".join(words)])
+    write(tmp_path / "tree", [f"(S {' '.join(f'(N {word})' for word in words)})"])
+    (tmp_path / "conllu").write_text(format_conllu(words, [0, 0, 1]), encoding="utf-8")
+    write(tmp_path / "links", ["0-0 1-1"])
+    write(tmp_path / "tags", ["B-NP I-NP I-NP"])
+    page = report(
+        tmp_path / "x.html",
+        *("--system", "a", tmp_path / "src", "--reference", tmp_path / "ref"),
+        *("--source", tmp_path / "src", "--dependencies", "a", tmp_path / "conllu"),
+        *("--constituents", "a", tmp_path / "tree", "--chunks", "a", tmp_path / "tags"),
+        *("--alignments", "a", tmp_path / "links", tmp_path / "src", tmp_path / "hyp"),
+    )
+    assert "source right-click reference" in page.text
+    assert "NP right-click" in page.text
+    # The translation is as the system wrote it.
+    html = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert html.count("@-@") == 1
+    assert "click depends on -" in html
 
 
 def test_empty_translations_and_one_sentence(tmp_path):

@@ -34,8 +34,21 @@ def test_the_page_is_no_wider_than_the_screen(browser, width):
     shown = (
         "[...document.querySelectorAll('svg')].filter(s => s.getBoundingClientRect().width > 99)"
     )
-    assert browser.value(f"{shown}.length") >= 20
+    assert browser.value(f"{shown}.length") == 19
     assert browser.value("performance.getEntriesByType('resource').length") == 0
+
+
+def test_charts_are_as_wide_as_the_text(browser):
+    browser.resize(1400, 900)
+    charts = "[...document.querySelectorAll('#length .curves svg')]"
+    edges = browser.value(f"{charts}.slice(0, 2).map(s => s.getBoundingClientRect())"
+                          ".flatMap(box => [box.left, box.right])")  # fmt: skip
+    text = "document.querySelector('#comparison p').getBoundingClientRect()"
+    for edge, of_text in ((edges[0], "left"), (edges[3], "right")):
+        assert abs(edge - browser.value(f"{text}.{of_text}")) < 3
+    browser.resize(360, 900)
+    widths = browser.value(f"{charts}.map(s => s.getBoundingClientRect().width)")
+    assert all(320 < width < 330 for width in widths)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
