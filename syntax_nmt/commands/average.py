@@ -9,7 +9,6 @@ import torch
 from fairseq import checkpoint_utils
 from omegaconf import OmegaConf
 from torch import Tensor
-from tqdm import tqdm
 
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.arguments import positive_int
@@ -19,6 +18,7 @@ from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.checkpoint import quiet_fairseq
+from syntax_nmt.progress import Progress
 from syntax_nmt.reporting.output import tell
 
 EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged.pt"
@@ -88,7 +88,7 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         for name, weight in weights.items()
         if owners[name] == name and weight.is_floating_point()
     }
-    for path in tqdm(paths[1:], desc="averaging", unit="checkpoint", disable=None):
+    for path in Progress(paths[1:], "averaging", "checkpoints"):
         others = _load(path)["model"]
         _check_same(path, {n: tuple(w.shape) for n, w in others.items()}, paths[0], shapes)
         for name, total in sums.items():
