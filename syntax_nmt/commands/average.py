@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from torch import Tensor
 
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_numbers, positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.checkpoints.loading import check_buildable
 from syntax_nmt.commands.shared.checks import refuse_idle
@@ -34,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "inputs", nargs="+", type=Path, help="checkpoint files, or one folder with --last"
     )
-    parser.add_argument(
-        "--last", type=positive_int, metavar="N", help="use the N latest checkpoints of the folder"
-    )
+    add_numbers(parser, positive_int, last="use the N latest checkpoints of the folder")
     parser.add_argument(
         "--by",
         choices=list(_NAMES),

@@ -4,7 +4,14 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from syntax_nmt.arguments import add_files, add_flags, flag, positive_int, sentence_numbers
+from syntax_nmt.arguments import (
+    add_files,
+    add_flags,
+    add_numbers,
+    flag,
+    positive_int,
+    sentence_numbers,
+)
 from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, refuse_idle
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
@@ -215,12 +222,7 @@ def _add_dependencies(parser: argparse.ArgumentParser) -> None:
 def _add_constituents(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(f"--kind {CONSTITUENTS}")
     add = group.add_argument
-    add(
-        "--layer",
-        metavar="N",
-        type=int,
-        help="layer of the distances, counted from 0, the lowest (default: 0)",
-    )
+    add_numbers(group, int, layer="layer of the distances, counted from 0, the lowest (default: 0)")
     add(
         "--trees",
         metavar="GOLD",
