@@ -10,10 +10,10 @@ from typing import Any
 from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
 from experiments.programs import write_json
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table, p_value_text
+from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.seed_tests import spread
-from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
+from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, adjusted, interval_text, p_text
 from syntax_nmt.scoring.words.word_tables import comparison_tables
 
 Figures = Mapping[str, Any]
@@ -119,16 +119,8 @@ def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> li
     cells = [labels[pair["system"]], labels[pair["against"]], _signed(item["difference"])]
     cells.append(interval_text(item["seeds"], 1).replace("-", "−"))
     for found in (item["randomisation"], item["seeds"]):
-        cells += [p_text(found), _holm(found)]
+        cells += [p_text(found), p_text(adjusted(found)) if "p_holm" in found else _NONE]
     return [*cells, verdict(item, test["metrics"][metric]["higher_is_better"])]
-
-
-def _holm(found: Figures) -> str:
-    """An adjusted p; a bound where the test could give none below."""
-    if "p_holm" not in found:
-        return _NONE
-    p_value, floor = found["p_holm"], found.get("floor", 0.0)
-    return p_value_text(p_value, p_value if found["p_value"] <= floor else 0.0)
 
 
 def _by_length(figures: Figures, test: Figures) -> Table:
