@@ -63,11 +63,7 @@ class System:
     balanced: tuple[float, ...] = ()
 
     def figures(self, scores: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """What JSON says of it.
-
-        Args:
-            scores: by metric.
-        """
+        """What JSON says of it, with its scores by metric."""
         files = [run.name for run in self.runs]
         figures: dict[str, Any] = {"name": self.name, "files": files, "scores": scores}
         return figures | ({"balanced_trees": [*self.balanced]} if self.balanced else {})
