@@ -114,6 +114,23 @@ def add_flags(group: argparse._ActionsContainer, **helps: str) -> None:
         group.add_argument(flag(name), action="store_true", help=text)
 
 
+def add_numbers(
+    group: argparse._ActionsContainer,
+    read: Callable[[str], int],
+    **described: str | tuple[int, str],
+) -> None:
+    """Adds options of one number each: `beam=(5, "beam size")` is `--beam N`, 5 by default.
+
+    Args:
+        read: makes the number of the text.
+        **described: the help alone, or the default and the help, which also names the default.
+    """
+    for name, about in described.items():
+        default, text = about if isinstance(about, tuple) else (None, about)
+        said = text if default is None else f"{text} (default: {default})"
+        group.add_argument(flag(name), metavar="N", type=read, default=default, help=said)
+
+
 def option(default: Any, text: str) -> Any:
     """A field of a dataclass of options, as fairseq reads them.
 

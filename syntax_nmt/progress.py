@@ -1,11 +1,9 @@
 """Progress of long work on stderr: a bar on a terminal, otherwise one line per minute."""
 
-from __future__ import annotations
-
 import os
 import sys
-import time
-from types import TracebackType
+from collections.abc import Iterable
+from typing import Any
 
 from tqdm import tqdm
 
@@ -14,55 +12,59 @@ _NARROWEST = 20  # columns; some terminals report none, and tqdm would then show
 _USUAL = {"ncols": 80, "nrows": 24}
 
 
-class Progress:
-    """Counts items; shows the rate and the remaining time.
+class Progress(tqdm):
+    """Counts items; shows the rate and, if the total is known, the remaining time.
 
     Args:
-        total: number of items.
+        items: are counted as they are taken; None = :meth:`update` counts.
         unit: name of the items, in the plural.
+        total: number of items; None = that of `items`, if they have a length.
+        leave: whether the bar stays when all is done.
     """
 
-    def __init__(self, total: int, what: str, unit: str) -> None:
-        self.total, self.what, self.unit = total, what, unit
-        self.done = 0
-        self._began = self._said = time.monotonic()
-        self._bar = None
-        if sys.stderr.isatty():
-            self._bar = tqdm(total=total, desc=what, unit=f" {unit}", **_size())
+    monitor_interval = 0  # no thread
 
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(
+    def __init__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        items: Iterable[Any] | None,
+        what: str,
+        unit: str,
+        total: int | None = None,
+        leave: bool = True,
     ) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        self.is_bar = sys.stderr.isatty()
+        seconds = SECONDS_BETWEEN_LINES
+        settings = _size() if self.is_bar else {"mininterval": seconds, "delay": seconds}
+        super().__init__(items, what, total, leave, unit=f" {unit}", **settings)
 
-    def update(self, more: int) -> None:
-        """Adds items done since the last call."""
-        self.done += more
-        if self._bar is not None:
-            self._bar.update(more)
-        elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
-            self._said = time.monotonic()
-            print(self.line(self._said - self._began), file=sys.stderr, flush=True)
+    def display(self, msg: str | None = None, pos: int | None = None) -> bool:
+        """Draws the bar, or prints a line; tqdm calls this when it is time."""
+        if self.is_bar:
+            return super().display(msg, pos)
+        print(self.line(self._time() - self.start_t), file=self.fp, flush=True)
+        return True
+
+    def close(self) -> None:
+        """Ends the bar; the last line of a log stays as it is."""
+        if self.is_bar:
+            super().close()
 
     def line(self, seconds: float) -> str:
         """The text after so much time."""
-        rate = self.done / seconds
-        share = f"{self.done:,} of {self.total:,} {self.unit}"
+        rate = self.n / seconds
+        share = f"{self.n:,}" if self.total is None else f"{self.n:,} of {self.total:,}"
+        text = f"{self.desc}: {share}{self.unit}"
         if not rate:
-            return f"{self.what}: {share}"
-        minutes = max(0, self.total - self.done) / rate / 60
+            return text
+        text += f", {rate:,.1f} a second"
+        if self.total is None:
+            return text
+        minutes = max(0, self.total - self.n) / rate / 60
         left = f"{minutes:,.0f} minutes" if minutes >= 1.5 else f"{60 * minutes:.0f} seconds"
-        return f"{self.what}: {share}, {rate:,.1f} a second, about {left} left"
+        return f"{text}, about {left} left"
 
 
-def _size() -> dict[str, int]:
+def _size() -> dict[str, Any]:
     """Of the terminal, if tqdm is not to ask it."""
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns

@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 
 def test_on_a_terminal_there_is_a_bar(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
-    with Progress(4, "train.conllu", "sentences") as bar:
+    with Progress(None, "train.conllu", "sentences", 4) as bar:
         bar.update(1)
     said = progress.sys.stderr.getvalue()
     assert "train.conllu:" in said
@@ -24,15 +24,24 @@ def test_on_a_terminal_there_is_a_bar(monkeypatch):
 
 
 def test_in_a_file_there_is_a_line_now_and_then(monkeypatch, capsys):
-    with Progress(4000, "train.conllu", "sentences") as lines:
+    with Progress(None, "train.conllu", "sentences", 4000) as lines:
         lines.update(200)
-        assert capsys.readouterr().err == ""
-        monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
-        lines.update(1000)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 1e-6)
+    with Progress(None, "train.conllu", "sentences", 4000) as lines:
+        lines.update(1200)
     (said,) = capsys.readouterr().err.splitlines()
     assert said.startswith("train.conllu: 1,200 of 4,000 sentences, ")
-    lines.done = 400
+    lines.n = 400
     assert lines.line(4.0).endswith("400 of 4,000 sentences, 100.0 a second, about 36 seconds left")
     assert lines.line(60.0).endswith(", 6.7 a second, about 9 minutes left")
-    lines.done = 0
+    lines.n = 0
     assert lines.line(60.0) == "train.conllu: 0 of 4,000 sentences"
+
+
+def test_items_are_counted_as_they_are_taken(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 1e-6)
+    assert list(Progress((letter for letter in "ab"), "words of train.en", "lines")) == ["a", "b"]
+    first, second = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"words of train\.en: 1 lines, [\d,.]+ a second", first)
+    assert second.startswith("words of train.en: 2 lines, ")

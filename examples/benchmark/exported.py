@@ -7,6 +7,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,6 +24,7 @@ from systems import build
 
 from syntax_nmt.export.ctranslate2_model import Converted, convert
 from syntax_nmt.export.stock_transformer import stock_transformer
+from syntax_nmt.reporting.findings import markdown_lines
 
 LENGTH = 26  # of every translation: a random model has no notion of an end
 QUANTIZATIONS = (None, "int8")
@@ -54,22 +56,24 @@ def main() -> None:
             print(f"{into.name}: model.bin has {size / 2**20:.1f} MiB")
         dictionary = system.task.source_dictionary
         (batch,) = make_batches(dictionary, sizes.length, args.sentences, 1)
-        print("\n| threads | fairseq, seconds | float32 | int8 |\n|---|---|---|---|")
-        for threads in args.threads:
-            compare(system.task, model, folder, batch, threads, args)
+        print()
+        head = ["threads", "fairseq, seconds", "float32", "int8"]
+        rows = (row(system.task, model, folder, batch, each, args) for each in args.threads)
+        for line in markdown_lines(chain([head], rows)):
+            print(line, flush=True)
 
 
-def compare(
+def row(
     task: FairseqTask,
     model: TransformerModel,
     folder: Path,
     batch: dict[str, Any],
     threads: int,
     args: argparse.Namespace,
-) -> None:
-    """Prints the row of a number of threads: fairseq's time, and how many times as fast others are.
+) -> list[str]:
+    """The cells of a number of threads: fairseq's time, and how many times as fast others are.
 
-    The engines take turns; the ratios are those within a round, and their median is printed.
+    The engines take turns; the ratios are those within a round, and their median counts.
 
     Args:
         model: fairseq's.
@@ -97,8 +101,8 @@ def compare(
         works.append(translated(translator))
     rounds = [[seconds(work) for work in works] for _ in range(args.repeats + 1)][1:]
     ratios = [median(round_[0] / round_[i] for round_ in rounds) for i in (1, 2)]
-    cells = [f"{median(round_[0] for round_ in rounds):.2f}", *(f"{ratio:.2f}" for ratio in ratios)]
-    print(f"| {threads} | " + " | ".join(cells) + " |", flush=True)
+    figures = [median(round_[0] for round_ in rounds), *ratios]
+    return [str(threads), *(f"{figure:.2f}" for figure in figures)]
 
 
 def seconds(work: Callable[[], Any]) -> float:

@@ -11,6 +11,7 @@ import argparse
 import re
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from measure import Work
@@ -21,6 +22,8 @@ from speed import COMPARISONS
 from systems import BenchmarkedSystem, build
 from torch.profiler import ProfilerActivity, profile
 from works import load
+
+from syntax_nmt.reporting.findings import markdown_lines
 
 WORKS = ("training", "beam5")
 # Kernels of a GPU, and the operators of a CPU: flash, memory-efficient, cuDNN's.
@@ -37,8 +40,22 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     args = parser.parse_args()
-    sizes, missing = sizes_of(args), []
-    print("| system | work | fused attention kernels, calls |\n|---|---|---|")
+    missing: list[str] = []
+    for line in markdown_lines(rows(args, missing)):
+        print(line, flush=True)
+    if missing and args.device == "cuda":
+        raise SystemExit(f"error: no fused attention kernel: {'; '.join(missing)}")
+
+
+def rows(args: argparse.Namespace, missing: list[str]) -> Iterator[tuple[str, str, str]]:
+    """The head of the table, then a row for each system and work, as they are profiled.
+
+    Args:
+        args: the command line's.
+        missing: gets the works that took no fused kernel.
+    """
+    sizes = sizes_of(args)
+    yield "system", "work", "fused attention kernels, calls"
     for name in COMPARISONS["transformer"]:
         with tempfile.TemporaryDirectory() as folder:
             write_dictionaries(Path(folder), sizes.vocabulary)
@@ -47,11 +64,9 @@ def main() -> None:
             data = load(work, system.task.source_dictionary, sizes, 1, args.device)
             found = kernels(data.work, system, args.device)
             cell = ", ".join(f"`{kernel}` {calls}" for kernel, calls in found.most_common())
-            print(f"| `{name}` | {work} | {cell or 'none'} |", flush=True)
+            yield f"`{name}`", work, cell or "none"
             if not found and name != "transformer":  # fairseq's own takes them in some calls only
                 missing.append(f"{name} in {work}")
-    if missing and args.device == "cuda":
-        raise SystemExit(f"error: no fused attention kernel: {'; '.join(missing)}")
 
 
 def kernels(work: Work, system: BenchmarkedSystem, device: str) -> Counter[str]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from works import Load
 
+from syntax_nmt.reporting.findings import markdown_lines
+
 MIB, BILLION = 2**20, 10**9
 
 
@@ -18,11 +20,9 @@ def print_table(title: str, data: Load, figures: Mapping[str, Mapping[str, Any]]
     baseline = next(iter(figures.values()))
     rows = {name: cells(of_system, data.unit, baseline) for name, of_system in figures.items()}
     columns = list(next(iter(rows.values())))
-    print(f"\n| {title} | " + " | ".join(columns) + " |")
-    print("|---" * (len(columns) + 1) + "|")
-    for name, row in rows.items():
-        values = (row.get(column, "") for column in columns)
-        print(f"| `{name}` | " + " | ".join(values) + " |", flush=True)
+    table = [[title, *columns]]
+    table += [[f"`{name}`", *(row.get(each, "") for each in columns)] for name, row in rows.items()]
+    print("", *markdown_lines(table), sep="\n", flush=True)
 
 
 def cells(figures: Mapping[str, Any], unit: str, baseline: Mapping[str, Any]) -> dict[str, str]:

@@ -2,25 +2,22 @@
 
 import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
 from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
 from experiments.programs import write_json
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.reporting.findings import LATEX, TSV, Findings, Table, p_value_text
+from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.seed_tests import spread
-from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
+from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, adjusted, interval_text, p_text
 from syntax_nmt.scoring.words.word_tables import comparison_tables
 
 Figures = Mapping[str, Any]
 """Of :func:`experiments.measured_table.measure`, or a part of them."""
-Sheet = tuple[str, list[str], list[list[str]]]
-"""Caption, head and rows."""
 
 FORMS = {"tex": LATEX, "tsv": TSV}
 _NONE = "–"
@@ -33,27 +30,26 @@ def write_table(figures: Figures, folder: Path, also: Collection[str] = ()) -> N
     Args:
         also: more of :data:`FORMS`, to be written beside them.
     """
-    title, sheets, notes = figures["title"], sheets_of(figures), notes_of(figures)
-    write_bytes_atomically(folder / "table.md", markdown(title, sheets, notes).encode())
+    title, tables, notes = figures["title"], tables_of(figures), notes_of(figures)
+    write_bytes_atomically(folder / "table.md", markdown(title, tables, notes).encode())
     write_json(folder / "table.json", figures)
-    tables = [Table(head, rows, caption) for caption, head, rows in sheets]
     for ending in also:
         text = Findings(figures, tables, title, notes).text(FORMS[ending])
         write_bytes_atomically(folder / f"table.{ending}", text.encode())
 
 
-def sheets_of(figures: Figures) -> list[Sheet]:
+def tables_of(figures: Figures) -> list[Table]:
     """Scores and comparisons on each test set, scores by length, trainings, what was tried."""
     names = dict.fromkeys(test["test"] for test in figures["tests"])
-    sheets = [_scores(figures, name) for name in names or ("",)]
-    sheets += [sheet for name in names for sheet in _comparisons(figures, name)]
-    sheets += [sheet for test in figures["tests"] for sheet in _words(test)]
-    sheets += [_by_length(figures, test) for test in figures["tests"]]
-    sheets.append(_trainings(figures))
-    return sheets + ([_trials(figures)] if figures["trials"] else [])
+    tables = [_scores(figures, name) for name in names or ("",)]
+    tables += [table for name in names for table in _comparisons(figures, name)]
+    tables += [table for test in figures["tests"] for table in _words(test)]
+    tables += [_by_length(figures, test) for test in figures["tests"]]
+    tables.append(_trainings(figures))
+    return tables + ([_trials(figures)] if figures["trials"] else [])
 
 
-def _scores(figures: Figures, name: str) -> Sheet:
+def _scores(figures: Figures, name: str) -> Table:
     tests = {test["family"]: test for test in figures["tests"] if test["test"] == name}
     metrics: list[str] = []
     for test in list(tests.values())[:1]:  # all have the same
@@ -81,7 +77,7 @@ def _scores(figures: Figures, name: str) -> Sheet:
         rows.append([*cells, row["published"]])
     counts = dict.fromkeys(f"{test['sentences']} sentences" for test in tests.values())
     sentences = ", ".join(counts)
-    return f"{name}, {sentences}" if tests else "Scores", head, rows
+    return Table(head, rows, f"{name}, {sentences}" if tests else "Scores")
 
 
 def _cut(test: Figures, system: str, metric: str) -> list[str]:
@@ -94,7 +90,7 @@ def _cut(test: Figures, system: str, metric: str) -> list[str]:
     return [_mean(score), ", ".join(map(str, found["runs"]))]
 
 
-def _comparisons(figures: Figures, name: str) -> Iterator[Sheet]:
+def _comparisons(figures: Figures, name: str) -> Iterator[Table]:
     """What both tests say of the primary metric, as translated and, where it differs, cut."""
     tests = [test for test in figures["tests"] if test["test"] == name]
     for kind, more in (("scores", ""), ("cut", ", translations cut")):
@@ -106,14 +102,14 @@ def _comparisons(figures: Figures, name: str) -> Iterator[Sheet]:
         ]
         if rows:
             head = ["system", "against", "difference", "95 %", "p sentences", "Holm"]
-            yield f"Comparisons: {name}{more}", [*head, "p seeds", "Holm", ""], rows
+            yield Table([*head, "p seeds", "Holm", ""], rows, f"Comparisons: {name}{more}")
 
 
-def _words(test: Figures) -> Iterator[Sheet]:
-    """Which words gain, where the table asks for it: a sheet for each comparison and kind."""
+def _words(test: Figures) -> Iterator[Table]:
+    """Which words gain, if that is asked for: a table for each comparison and kind."""
     for pair in test["pairs"]:
         for table in comparison_tables(pair.get("words_by", ()), 1):
-            yield f"{test['test']}: {table.title}", [*table.head], [[*row] for row in table.rows]
+            yield replace(table, title=f"{test['test']}: {table.title}")
 
 
 def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> list[str]:
@@ -123,19 +119,11 @@ def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> li
     cells = [labels[pair["system"]], labels[pair["against"]], _signed(item["difference"])]
     cells.append(interval_text(item["seeds"], 1).replace("-", "−"))
     for found in (item["randomisation"], item["seeds"]):
-        cells += [p_text(found), _holm(found)]
+        cells += [p_text(found), p_text(adjusted(found)) if "p_holm" in found else _NONE]
     return [*cells, verdict(item, test["metrics"][metric]["higher_is_better"])]
 
 
-def _holm(found: Figures) -> str:
-    """An adjusted p; a bound where the test could give none below."""
-    if "p_holm" not in found:
-        return _NONE
-    p_value, floor = found["p_holm"], found.get("floor", 0.0)
-    return p_value_text(p_value, p_value if found["p_value"] <= floor else 0.0)
-
-
-def _by_length(figures: Figures, test: Figures) -> Sheet:
+def _by_length(figures: Figures, test: Figures) -> Table:
     metric = primary_of(figures, test)
     labels = labels_of(figures, test)
     head = ["system", *(group["label"] for group in test["by_length"])]
@@ -143,10 +131,11 @@ def _by_length(figures: Figures, test: Figures) -> Sheet:
     for system in test["scores"]:
         cells = [group["scores"][metric][system] for group in test["by_length"]]
         rows.append([labels[system], *map(_mean, cells)])
-    return f"{metric} by length of the source: {test['test']}, {test['family']}", head, rows
+    title = f"{metric} by length of the source: {test['test']}, {test['family']}"
+    return Table(head, rows, title)
 
 
-def _trainings(figures: Figures) -> Sheet:
+def _trainings(figures: Figures) -> Table:
     head = ["system", "chosen", "validation nll", "training nll", "parameters", "updates"]
     head += ["hours", "tokens/s"]
     rows = []
@@ -158,17 +147,18 @@ def _trainings(figures: Figures) -> Sheet:
         updates = row["updates"] and f"{row['updates']['score']:,.0f}"
         cells += [updates or _NONE, _mean(hours, 2), _mean(row["tokens_per_second"], 0)]
         rows.append(cells)
-    return "Trainings: nll in bits a token; hours and tokens a second of one run", head, rows
+    title = "Trainings: nll in bits a token; hours and tokens a second of one run"
+    return Table(head, rows, title)
 
 
-def _trials(figures: Figures) -> Sheet:
+def _trials(figures: Figures) -> Table:
     """Runs that a setting or a system was chosen by."""
     rows = []
     for run in figures["trials"]:
         nll = _DIVERGED if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
         nll = nll if run["done"] else _NOT_RUN
         rows.append([run["run"], run["setting"], nll, "chosen" if run["chosen"] else ""])
-    return "Tried, with the first seed", ["run", "setting", "validation nll", ""], rows
+    return Table(["run", "setting", "validation nll", ""], rows, "Tried, with the first seed")
 
 
 def notes_of(figures: Figures) -> list[str]:
@@ -227,12 +217,11 @@ def _by_value(
     return [f"runs differ in {what}: {most} (most); " + "; ".join(parts)]
 
 
-def markdown(title: str, sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
-    """All sheets and notes."""
+def markdown(title: str, tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """All tables and notes."""
     parts = [f"# {title}"]
-    for caption, head, rows in sheets:
-        cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
-        parts += [f"**{caption}**", tabulate(cells, head, "github", disable_numparse=True)]
+    for table in tables:
+        parts += [f"**{table.title}**", table.render(GITHUB)]
     return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]) + "\n"
 
 

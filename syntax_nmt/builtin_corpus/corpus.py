@@ -12,11 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TextIO
 
-from tqdm import tqdm
-
 from syntax_nmt.builtin_corpus.draw import Draw
 from syntax_nmt.builtin_corpus.grammar import Grammar
 from syntax_nmt.builtin_corpus.pair import ContrastivePair, SentencePair, contrastive_pairs
+from syntax_nmt.progress import Progress
 
 SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "tgt.conllu", "align")
 CONTRAST_FILES = tuple(
@@ -47,7 +46,7 @@ def write_corpus(folder: Path, size: CorpusSize, seed: int) -> list[str]:
         seed: another seed gives other sentences of the same languages.
     """
     held_out: set[str] = set()
-    with tqdm(total=sum(asdict(size).values()), unit=" sentences", disable=None) as progress:
+    with Progress(None, "corpus", "sentences", sum(asdict(size).values())) as progress:
         for split, number in (("test", size.test), ("valid", size.valid)):
             fresh = _remembered(_stream(seed, split), held_out)
             _write_split(folder, split, fresh, number, progress)
@@ -78,7 +77,7 @@ def _remembered(pairs: Iterator[SentencePair], seen: set[str]) -> Iterator[Sente
 
 
 def _write_split(
-    folder: Path, split: str, pairs: Iterator[SentencePair], number: int, progress: tqdm
+    folder: Path, split: str, pairs: Iterator[SentencePair], number: int, progress: Progress
 ) -> None:
     """Writes the files of one split, a sentence at a time."""
     with ExitStack() as stack:
@@ -98,7 +97,7 @@ def _write_split(
 
 
 def _write_contrast(
-    folder: Path, pairs: Iterator[ContrastivePair], seen: set[str], progress: tqdm
+    folder: Path, pairs: Iterator[ContrastivePair], seen: set[str], progress: Progress
 ) -> None:
     """Writes the contrastive pairs, and records their sources against repetition."""
     with ExitStack() as stack:

@@ -38,26 +38,30 @@ def source_tree(sentence: Sentence) -> Phrase:
         return Phrase("S", [*main.parts, _stop()])
     second = _clause(sentence.second)
     if sentence.link == "coordinated":
-        coordinator = Word(COORDINATOR, COORDINATOR, "CCONJ", "CC", concepts=((0, "link"),))
+        coordinator = _uninflected(COORDINATOR, "CCONJ", "CC", (0, "link"))
         # The comma and coordinator depend on the second clause, as Universal Dependencies has it.
         joined = Phrase("S", [("punct", _comma()), ("cc", coordinator), (HEAD, second)])
         return Phrase("S", [(HEAD, main), ("conj", joined), _stop()])
-    form = sentence.subordinator[0]
-    mark = Word(form, form, "SCONJ", "IN", concepts=((0, "link"),))
+    mark = _uninflected(sentence.subordinator[0], "SCONJ", "IN", (0, "link"))
     subordinate = Phrase("SBAR", [("mark", mark), (HEAD, second)])
     if sentence.link == "subordinated after":
         return Phrase("S", [(HEAD, main), ("advcl", subordinate), _stop()])
     return Phrase("S", [("advcl", subordinate), ("punct", _comma()), *main.parts, _stop()])
 
 
+def _uninflected(form: str, upos: str, xpos: str, concept: Concept, feats: str = "_") -> Word:
+    """A word whose form is its lemma."""
+    return Word(form, form, upos, xpos, feats, (concept,))
+
+
 def _stop() -> tuple[str, Word]:
     """The full stop."""
-    return "punct", Word(".", ".", "PUNCT", ".", concepts=((0, "stop"),))
+    return "punct", _uninflected(".", "PUNCT", ".", (0, "stop"))
 
 
 def _comma() -> Word:
     """A comma after a topic or subordinate clause, or between coordinated clauses."""
-    return Word(",", ",", "PUNCT", ",", concepts=((0, "comma"),))
+    return _uninflected(",", "PUNCT", ",", (0, "comma"))
 
 
 def _clause(clause: Clause) -> Phrase:
@@ -75,18 +79,13 @@ def _verb_phrase(clause: Clause) -> Phrase:
     """Negation, auxiliary, adverb and verb, then the arguments and adjuncts."""
     parts: Parts = []
     if clause.negated:
-        negation = Word(
-            NEGATION, NEGATION, "PART", "RB", "Polarity=Neg", (clause.concept("negation"),)
-        )
-        parts.append(("advmod", negation))
+        concept = clause.concept("negation")
+        parts.append(("advmod", _uninflected(NEGATION, "PART", "RB", concept, "Polarity=Neg")))
     if clause.tense == "Fut":
-        auxiliary = Word(
-            FUTURE_AUXILIARY, FUTURE_AUXILIARY, "AUX", "MD", "Tense=Fut", (clause.concept("verb"),)
-        )
-        parts.append(("aux", auxiliary))
+        concept = clause.concept("verb")
+        parts.append(("aux", _uninflected(FUTURE_AUXILIARY, "AUX", "MD", concept, "Tense=Fut")))
     if clause.adverb is not None:
-        stem = clause.adverb.source
-        adverb = Word(stem, stem, "ADV", "RB", concepts=(clause.concept("adverb"),))
+        adverb = _uninflected(clause.adverb.source, "ADV", "RB", clause.concept("adverb"))
         parts.append(("advmod", Phrase("ADVP", [(HEAD, adverb)])))
     parts.append((HEAD, _verb(clause)))
     if clause.object is not None and clause.gap != "object":
@@ -97,7 +96,7 @@ def _verb_phrase(clause: Clause) -> Phrase:
     parts += [("obl", _adpositional_phrase(adjunct)) for adjunct in clause.adjuncts]
     if clause.complement is not None:
         concept = clause.complement.concept("complementiser")
-        mark = Word(COMPLEMENTISER, COMPLEMENTISER, "SCONJ", "IN", concepts=(concept,))
+        mark = _uninflected(COMPLEMENTISER, "SCONJ", "IN", concept)
         complement = Phrase("SBAR", [("mark", mark), (HEAD, _clause(clause.complement))])
         parts.append(("ccomp", complement))
     return Phrase("VP", parts)
@@ -107,18 +106,17 @@ def _verb(clause: Clause) -> Word:
     """The verb, which shows tense but does not agree."""
     stem, concept = clause.verb.source, clause.concept("verb")
     if clause.tense == "Fut":
-        return Word(stem, stem, "VERB", "VB", "VerbForm=Inf", (concept,))
+        return _uninflected(stem, "VERB", "VB", concept, "VerbForm=Inf")
     if clause.tense == "Past":
         return Word(stem + PAST_ENDING, stem, "VERB", "VBD", "Tense=Past|VerbForm=Fin", (concept,))
-    return Word(stem, stem, "VERB", "VBP", "Tense=Pres|VerbForm=Fin", (concept,))
+    return _uninflected(stem, "VERB", "VBP", concept, "Tense=Pres|VerbForm=Fin")
 
 
 def _noun_phrase(phrase: NounPhrase) -> Phrase:
     """A noun phrase; each layer of modification is a phrase of its own around the simple one."""
     found = _simple_noun_phrase(phrase)
     if phrase.conjunct is not None:
-        concept = phrase.concept("coordinator")
-        coordinator = Word(COORDINATOR, COORDINATOR, "CCONJ", "CC", concepts=(concept,))
+        coordinator = _uninflected(COORDINATOR, "CCONJ", "CC", phrase.concept("coordinator"))
         second = _simple_noun_phrase(phrase.conjunct)
         joined = Phrase("NP", [("cc", coordinator), (HEAD, second)])
         return Phrase("NP", [(HEAD, found), ("conj", joined)])
@@ -133,8 +131,7 @@ def _noun_phrase(phrase: NounPhrase) -> Phrase:
 def _relative_clause(clause: Clause, modified: NounPhrase) -> Phrase:
     """A relative pronoun, and the clause with its gap."""
     form = PERSON_RELATIVISER if modified.kind == PERSON else OTHER_RELATIVISER
-    concept = clause.concept("relativiser")
-    pronoun = Word(form, form, "PRON", "WP", "PronType=Rel", (concept,))
+    pronoun = _uninflected(form, "PRON", "WP", clause.concept("relativiser"), "PronType=Rel")
     relation = "nsubj" if clause.gap == "subject" else "obj"
     fronted = Phrase("WHNP", [(HEAD, pronoun)])
     return Phrase("SBAR", [(relation, fronted), (HEAD, _clause(clause))])
@@ -145,21 +142,20 @@ def _simple_noun_phrase(phrase: NounPhrase) -> Phrase:
     if phrase.noun is None:
         form = PRONOUNS[phrase.gender, phrase.plural]
         feats = f"Gender={phrase.gender}|{_number(phrase)}|PronType=Prs"
-        pronoun = Word(form, form, "PRON", "PRP", feats, (phrase.concept("head"),))
+        pronoun = _uninflected(form, "PRON", "PRP", phrase.concept("head"), feats)
         return Phrase("NP", [(HEAD, pronoun)])
     parts: Parts = []
     form = DETERMINERS.get(phrase.determiner, "")
     if phrase.plural and phrase.determiner == "indefinite":
         form = ""
     if form:
-        concept = phrase.concept("determiner")
-        parts.append(("det", Word(form, form, "DET", "DT", concepts=(concept,))))
+        parts.append(("det", _uninflected(form, "DET", "DT", phrase.concept("determiner"))))
     if phrase.numeral is not None:
-        form, concept = phrase.numeral[0], phrase.concept("numeral")
-        parts.append(("nummod", Word(form, form, "NUM", "CD", concepts=(concept,))))
+        numeral = _uninflected(phrase.numeral[0], "NUM", "CD", phrase.concept("numeral"))
+        parts.append(("nummod", numeral))
     for place, adjective in enumerate(phrase.adjectives):
-        stem, concept = adjective.source, phrase.concept(f"adjective {place}")
-        parts.append(("amod", Word(stem, stem, "ADJ", "JJ", concepts=(concept,))))
+        concept = phrase.concept(f"adjective {place}")
+        parts.append(("amod", _uninflected(adjective.source, "ADJ", "JJ", concept)))
     return Phrase("NP", [*parts, (HEAD, _noun(phrase))])
 
 
@@ -167,8 +163,8 @@ def _noun(phrase: NounPhrase) -> Word:
     """The noun; a compound is one word with its head last."""
     assert phrase.noun is not None
     if phrase.noun.proper:
-        name = phrase.noun.source
-        return Word(name, name, "PROPN", "NNP", "Number=Sing", (phrase.concept("head"),))
+        name, concept = phrase.noun.source, phrase.concept("head")
+        return _uninflected(name, "PROPN", "NNP", concept, "Number=Sing")
     concepts: tuple[Concept, ...] = (phrase.concept("head"),)
     lemma = phrase.noun.source
     if phrase.compound is not None:
@@ -185,7 +181,6 @@ def _number(phrase: NounPhrase) -> str:
 
 def _adpositional_phrase(phrase: AdpositionalPhrase) -> Phrase:
     """A preposition and what it governs, which heads the phrase in dependencies."""
-    form = phrase.adposition.source
     concept = phrase.governed.concept("adposition")
-    preposition = Word(form, form, "ADP", "IN", concepts=(concept,))
+    preposition = _uninflected(phrase.adposition.source, "ADP", "IN", concept)
     return Phrase("PP", [("case", preposition), (HEAD, _noun_phrase(phrase.governed))])

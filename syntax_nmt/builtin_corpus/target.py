@@ -70,6 +70,13 @@ def _hung(words: Sequence[TargetWord], relation: str, head: TargetWord) -> Seque
     return words
 
 
+def _word(
+    form: str, chunk: str, concept: Concept, relation: str, head: TargetWord
+) -> Sequence[TargetWord]:
+    """A phrase of one word, which depends on another word."""
+    return _hung([TargetWord(form, chunk, (concept,))], relation, head)
+
+
 def target_words(sentence: Sentence) -> list[TargetWord]:
     """The sentence in the target language.
 
@@ -81,14 +88,14 @@ def target_words(sentence: Sentence) -> list[TargetWord]:
     if sentence.second is not None:
         second = _clause(sentence.second)
         verb = _head(second)
-        comma = _hung([TargetWord(",", "O", ((0, "comma"),))], "punct", verb)
+        comma = _word(",", "O", (0, "comma"), "punct", verb)
         if sentence.link == "coordinated":
-            link = _hung([TargetWord(COORDINATOR, "O", ((0, "link"),))], "cc", verb)
+            link = _word(COORDINATOR, "O", (0, "link"), "cc", verb)
             words += [*comma, *link, *_hung(second, "conj", root)]
         else:
-            mark = TargetWord(sentence.subordinator[1], "B-SBAR", ((0, "link"),))
-            words = [*_hung(second, "advcl", root), *_hung([mark], "mark", verb), *comma, *words]
-    return [*words, *_hung([TargetWord(".", "O", ((0, "stop"),))], "punct", root)]
+            mark = _word(sentence.subordinator[1], "B-SBAR", (0, "link"), "mark", verb)
+            words = [*_hung(second, "advcl", root), *mark, *comma, *words]
+    return [*words, *_word(".", "O", (0, "stop"), "punct", root)]
 
 
 def _clause(clause: Clause) -> list[TargetWord]:
@@ -110,12 +117,11 @@ def _clause(clause: Clause) -> list[TargetWord]:
     if clause.complement is not None:
         complement = _clause(clause.complement)
         concept = clause.complement.concept("complementiser")
-        mark = TargetWord(COMPLEMENTISER, "B-SBAR", (concept,))
-        marked = _hung([mark], "mark", _head(complement))
-        words += [*_hung(complement, "ccomp", verb), *marked]
+        mark = _word(COMPLEMENTISER, "B-SBAR", concept, "mark", _head(complement))
+        words += [*_hung(complement, "ccomp", verb), *mark]
     if clause.adverb is not None:
-        adverb = TargetWord(clause.adverb.target + "im", "B-ADVP", (clause.concept("adverb"),))
-        words += _hung([adverb], "advmod", verb)
+        form = clause.adverb.target + "im"
+        words += _word(form, "B-ADVP", clause.concept("adverb"), "advmod", verb)
     return words + group
 
 
@@ -137,8 +143,7 @@ def _verb_group(clause: Clause) -> list[TargetWord]:
     if not clause.negated:
         return [verb]
     verb.chunk = "I-VP"
-    negation = TargetWord(NEGATION, "B-VP", (clause.concept("negation"),))
-    return [*_hung([negation], "advmod", verb), verb]
+    return [*_word(NEGATION, "B-VP", clause.concept("negation"), "advmod", verb), verb]
 
 
 def _noun_phrase(phrase: NounPhrase, case: str) -> list[TargetWord]:
@@ -159,14 +164,12 @@ def _noun_phrase(phrase: NounPhrase, case: str) -> list[TargetWord]:
             words[-1].concepts += (concept,)
         else:
             clause = _clause(relative)
-            pronoun = TargetWord(RELATIVISER, "B-NP", (concept,))
-            after += _hung([pronoun], "nsubj", _head(clause))
+            after += _word(RELATIVISER, "B-NP", concept, "nsubj", _head(clause))
             after += _hung(clause, "acl:relcl", noun)
     words += [*chunk, *after]
     if phrase.conjunct is not None:
         conjunct = _noun_phrase(phrase.conjunct, case)
-        link = TargetWord(COORDINATOR, "O", (phrase.concept("coordinator"),))
-        words += _hung([link], "cc", _head(conjunct))
+        words += _word(COORDINATOR, "O", phrase.concept("coordinator"), "cc", _head(conjunct))
         words += _hung(conjunct, "conj", noun)
     return words
 
@@ -182,15 +185,12 @@ def _simple_noun_phrase(phrase: NounPhrase, case: str) -> list[TargetWord]:
     noun = _head(nouns)
     if phrase.determiner in DETERMINERS:
         form = DETERMINERS[phrase.determiner][agreement]
-        determiner = TargetWord(form, "I-NP", (phrase.concept("determiner"),))
-        words += _hung([determiner], "det", noun)
+        words += _word(form, "I-NP", phrase.concept("determiner"), "det", noun)
     if phrase.numeral is not None:
-        numeral = TargetWord(phrase.numeral[1], "I-NP", (phrase.concept("numeral"),))
-        words += _hung([numeral], "nummod", noun)
+        words += _word(phrase.numeral[1], "I-NP", phrase.concept("numeral"), "nummod", noun)
     for place, adjective in enumerate(phrase.adjectives):
         form = adjective_form(adjective.target, agreement)
-        word = TargetWord(form, "I-NP", (phrase.concept(f"adjective {place}"),))
-        words += _hung([word], "amod", noun)
+        words += _word(form, "I-NP", phrase.concept(f"adjective {place}"), "amod", noun)
     words += nouns
     words[0].chunk = "B-NP"
     return words
@@ -220,8 +220,7 @@ def _adpositional_phrase(phrase: AdpositionalPhrase) -> list[TargetWord]:
     case, postposition = phrase.adposition.renderings[phrase.governed.kind]
     words = _noun_phrase(phrase.governed, case)
     if postposition:
-        case_word = TargetWord(postposition, "B-PP", (concept,))
-        return [*words, *_hung([case_word], "case", _head(words))]
+        return [*words, *_word(postposition, "B-PP", concept, "case", _head(words))]
     head = phrase.governed.concept("head")
     for word in words:
         if head in word.concepts:

@@ -87,10 +87,10 @@ def _run(log: Path, *command: str) -> None:
 
 def _wait(training: subprocess.Popen[bytes], log: Path) -> int:
     """The exit status of a training, whose updates are shown as its log tells them."""
-    with Progress(_UPDATES, "training", "updates") as progress:
+    with Progress(None, "training", "updates", _UPDATES) as progress:
         while True:
             try:
                 return training.wait(timeout=1)
             except subprocess.TimeoutExpired:
                 found = _DONE.findall(log.read_text(encoding="utf-8", errors="replace"))
-                progress.update(int(found[-1]) - progress.done if found else 0)
+                progress.update(int(found[-1]) - progress.n if found else 0)

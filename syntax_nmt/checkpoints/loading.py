@@ -30,7 +30,7 @@ from omegaconf import open_dict
 from syntax_nmt.arguments import Namespace
 from syntax_nmt.checkpoints.check import check_plain
 from syntax_nmt.checkpoints.options import executable_option, plain_container
-from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
+from syntax_nmt.checkpoints.task_checkpoints import NO_CHECKPOINT, interpolated_option
 from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name
 from syntax_nmt.data.text_files import check_regular
 from syntax_nmt.errors import UserError, errors_of, exits_in_fairseq_programs
@@ -208,6 +208,12 @@ def _building(load: Callable[..., Any]) -> Callable[..., Any]:
         before = _builds.set(True)
         try:
             loaded = load(*args, **kwargs)
+        except OSError as error:
+            said, _, path = str(error).partition(": ")
+            if said != "Model file not found":
+                raise
+            with exits_in_fairseq_programs():
+                raise UserError(f"{path}: {NO_CHECKPOINT}") from error
         finally:
             _builds.reset(before)
         with exits_in_fairseq_programs():

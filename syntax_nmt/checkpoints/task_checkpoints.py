@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 Vocabularies = tuple[Dictionary, Dictionary]
 
-
+NO_CHECKPOINT = "no such checkpoint: give --path files of fairseq-train"
 _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
@@ -55,7 +55,7 @@ def check_models(cfg: Any, vocabularies: Vocabularies) -> list[str]:
         for shard in range(shards):
             path = get_maybe_sharded_checkpoint_filename(name, suffix, shard, shards)
             if not PathManager.isfile(path):
-                raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
+                raise UserError(f"{path}: {NO_CHECKPOINT}")
             state = check_weights(path, vocabularies)
             check_direction(path, state, cfg)
             files.append(path)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from syntax_nmt.arguments import add_files, add_flags, positive_int
+from syntax_nmt.arguments import add_files, add_flags, add_numbers, positive_int
 from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, refuse_idle
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
@@ -68,19 +68,13 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(group)
     add("--source", metavar="FILE", help="sentences, one a line")
     add("--target", metavar="FILE", help="their translations")
-    add(
-        "--layer",
-        metavar="N",
-        type=int,
-        help="decoder layer, counted from 0 at the bottom or from -1 at the top (default: -2, or "
+    add_numbers(
+        group,
+        int,
+        layer="decoder layer, counted from 0 at the bottom or from -1 at the top (default: -2, or "
         "the only one)",
     )
-    add(
-        "--heads",
-        metavar="N",
-        type=positive_int,
-        help="average over the first N heads (default: all)",
-    )
+    add_numbers(group, positive_int, heads="average over the first N heads (default: all)")
     add_subwords_argument(group)
     add_files(
         group,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.arguments import add_flags, positive_int
+from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.word_annotation import SKIP, STOP
@@ -53,18 +53,15 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         default="cpu",
         help="cpu, cuda (each worker takes the GPU of its local rank) or cuda:N (default: cpu)",
     )
-    parser.add_argument(
-        "--max-words",
-        type=positive_int,
-        default=250,
-        help="do not annotate sentences longer than this, or with a word of more "
-        "than 200 characters; memory grows with the square of the length (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--batch-size",
-        type=positive_int,
-        default=1000,
-        help="words per batch (default: %(default)s)",
+    add_numbers(
+        parser,
+        positive_int,
+        max_words=(
+            250,
+            "do not annotate sentences longer than this, or with a word of more "
+            "than 200 characters; memory grows with the square of the length",
+        ),
+        batch_size=(1000, "words per batch"),
     )
 
 
@@ -97,46 +94,39 @@ def add_feature_options(parser: argparse.ArgumentParser) -> None:
         help="columns of the source's CoNLL-U to make readable for models, too: "
         f"{', '.join(column.name for column in COLUMNS)} (default: none)",
     )
-    add(
-        "--feature-threshold",
-        type=positive_int,
-        default=FEATURE_THRESHOLD,
-        metavar="N",
-        help="values that the training text has less often than N times are one value, <unk> "
-        "(default: %(default)s)",
+    add_numbers(
+        parser,
+        positive_int,
+        feature_threshold=(
+            FEATURE_THRESHOLD,
+            "values that the training text has less often than N times are one value, <unk>",
+        ),
     )
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options for workers."""
-    parser.add_argument(
-        "--workers",
-        type=positive_int,
-        default=1,
-        help="processes, one thread each (default: %(default)s)",
-    )
+    add_numbers(parser, positive_int, workers=(1, "processes, one thread each"))
     parser.add_argument(
         "--dask-scheduler",
         metavar="ADDRESS",
         help="work on the Dask cluster of this scheduler (tcp://HOST:PORT); anyone who reaches it "
         "can run code on it: keep it in a network that you trust (SECURITY.md)",
     )
-    parser.add_argument(
-        "--part-size",
-        type=positive_int,
-        default=PART_SIZE,
-        help="lines saved at a time, so that an interrupted run can resume (default: %(default)s)",
+    add_numbers(
+        parser,
+        positive_int,
+        part_size=(PART_SIZE, "lines saved at a time, so that an interrupted run can resume"),
     )
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that divide a text among jobs."""
-    parser.add_argument(
-        "--num-shards",
-        type=positive_int,
-        metavar="N",
-        help="jobs that share this text; when all are done, `syntax-nmt merge` makes the file "
-        "(default: as torchrun or Slurm started this job)",
+    add_numbers(
+        parser,
+        positive_int,
+        num_shards="jobs that share this text; when all are done, `syntax-nmt merge` makes the "
+        "file (default: as torchrun or Slurm started this job)",
     )
     parser.add_argument("--shard-id", type=int, metavar="I", help="number of this job, from 0")
 

@@ -9,10 +9,9 @@ import torch
 from fairseq import checkpoint_utils
 from omegaconf import OmegaConf
 from torch import Tensor
-from tqdm import tqdm
 
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_numbers, positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.checkpoints.loading import check_buildable
 from syntax_nmt.commands.shared.checks import refuse_idle
@@ -20,6 +19,7 @@ from syntax_nmt.data.text_columns import counted
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.checkpoint import quiet_fairseq
+from syntax_nmt.progress import Progress
 from syntax_nmt.reporting.output import tell
 
 EXAMPLE = "syntax-nmt average checkpoints --last 5 --output checkpoints/averaged.pt"
@@ -36,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "inputs", nargs="+", type=Path, help="checkpoint files, or one folder with --last"
     )
-    parser.add_argument(
-        "--last", type=positive_int, metavar="N", help="use the N latest checkpoints of the folder"
-    )
+    add_numbers(parser, positive_int, last="use the N latest checkpoints of the folder")
     parser.add_argument(
         "--by",
         choices=list(_NAMES),
@@ -90,7 +88,7 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         for name, weight in weights.items()
         if owners[name] == name and weight.is_floating_point()
     }
-    for path in tqdm(paths[1:], desc="averaging", unit="checkpoint", disable=None):
+    for path in Progress(paths[1:], "averaging", "checkpoints"):
         others = _load(path)["model"]
         _check_same(path, {n: tuple(w.shape) for n, w in others.items()}, paths[0], shapes)
         for name, total in sums.items():

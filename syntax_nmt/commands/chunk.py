@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from syntax_nmt.arguments import defaults_of, flag, positive_int
+from syntax_nmt.arguments import add_numbers, defaults_of, flag, positive_int
 from syntax_nmt.commands.annotating import (
     add_model_options,
     add_shard_options,
@@ -84,10 +84,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a sequence tagger, or the rules of CoNLL-2000 on trees "
         "of the constituency parser (default: %(default)s)",
     )
-    parser.add_argument(
-        "--max-steps",
-        type=positive_int,
-        help=f"maximal number of updates in training the tagger (default: {MAX_STEPS})",
+    add_numbers(
+        parser,
+        positive_int,
+        max_steps=f"maximal number of updates in training the tagger (default: {MAX_STEPS})",
     )
     _add_annotating(parser)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from syntax_nmt.arguments import natural_int
+from syntax_nmt.arguments import add_numbers, natural_int
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -71,9 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", type=Path, help="a .conllu, .trees or .chunks file, plain or .gz"
     )
     parser.add_argument("--kind", choices=CONTROLS, required=True, help="kind of control")
-    parser.add_argument(
-        "--seed", type=natural_int, default=1, metavar="N", help="random seed (default: 1)"
-    )
+    add_numbers(parser, natural_int, seed=(1, "random seed"))
     parser.add_argument(
         "--training",
         metavar="FILE",

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from syntax_nmt.arguments import add_flags, positive_int
+from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.builtin_corpus.corpus import CorpusSize, write_corpus
 from syntax_nmt.builtin_corpus.trained import train
 from syntax_nmt.data.text_files import checksum, errors_in_writing
@@ -41,25 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.description = DESCRIPTION
     parser.add_argument("dir", metavar="DIR", type=Path, help="folder to write to")
-    for name, size, what in (
-        ("train", 6000, "training sentences"),
-        ("valid", 300, "validation sentences"),
-        ("test", 300, "test sentences"),
-        ("contrast", 450, "contrastive pairs"),
-    ):
-        parser.add_argument(
-            f"--{name}",
-            metavar="N",
-            type=positive_int,
-            default=size,
-            help=f"number of {what} (default: {size})",
-        )
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=int,
-        default=1,
-        help="random seed; another seed gives other sentences of the same languages (default: 1)",
+    add_numbers(
+        parser,
+        positive_int,
+        train=(6000, "number of training sentences"),
+        valid=(300, "number of validation sentences"),
+        test=(300, "number of test sentences"),
+        contrast=(450, "number of contrastive pairs"),
+    )
+    add_numbers(
+        parser,
+        int,
+        seed=(1, "random seed; another seed gives other sentences of the same languages"),
     )
     add_flags(
         parser,

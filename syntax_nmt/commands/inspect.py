@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from syntax_nmt.arguments import natural_int
+from syntax_nmt.arguments import add_numbers, natural_int
 from syntax_nmt.commands.shared.models import add_subwords_argument, scheme_of
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.prepared_text import prepared_folder
@@ -35,21 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add = parser.add_argument
     add("databin", metavar="DATABIN", help="folder that `prepare` or fairseq-preprocess wrote")
-    add(
-        "--samples", metavar="N", type=natural_int, default=3, help="sentences to draw (default: 3)"
-    )
+    add_numbers(parser, natural_int, samples=(3, "sentences to draw"))
     add(
         "--split",
         metavar="SPLIT",
         help="split to draw from (default: valid, else test, else train)",
     )
-    add(
-        "--seed",
-        metavar="N",
-        type=natural_int,
-        default=1,
-        help="random seed of the samples (default: 1)",
-    )
+    add_numbers(parser, natural_int, seed=(1, "random seed of the samples"))
     add(
         "--words",
         metavar="DIR",

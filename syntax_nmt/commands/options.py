@@ -23,6 +23,7 @@ from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxHybridOptions, SyntaxRNNOptions
 from syntax_nmt.preparation.training_commands import TrainingData, next_commands
+from syntax_nmt.reporting.findings import markdown_lines
 from syntax_nmt.reporting.output import STDOUT, open_output
 
 EXAMPLE = (
@@ -37,7 +38,6 @@ fairseq-train --help omits, and the presets of an architecture. Without NAME it 
 With --training it prints complete training commands for your data.
 """
 
-_HEAD = "| option | meaning |\n|---|---|"
 _INTRODUCTION = """\
 # Options of models, criterions and the task
 
@@ -141,17 +141,22 @@ def _page(known: Components) -> str:
     }
     for kind in ("criterion", "task"):
         having |= {f"`--{kind} {name}`": vars(x)["__dataclass"] for name, x in known[kind].items()}
-    tables: dict[str, list[str]] = {}
+    tables: dict[str, list[tuple[str, str]]] = {}
     seen: set[type] = set()
     for component, config in having.items():
         for declared in filter(_is_ours, config.__mro__):
             own = get_annotations(declared)
-            rows = [_row(each) for each in fields(declared) if each.name in own]
-            if declared not in seen and any(rows):
+            # An option without help is one of another group, only read here.
+            options = [each for each in fields(declared) if "help" in each.metadata]
+            rows = [_row(each) for each in options if each.name in own]
+            if declared not in seen and rows:
                 heading = component if _overrides(declared) else _paper(declared) or component
-                tables.setdefault(heading, []).extend(filter(None, rows))
+                tables.setdefault(heading, []).extend(rows)
             seen.add(declared)
-    parts = ["\n".join([f"## {heading}\n", _HEAD, *tables[heading]]) for heading in sorted(tables)]
+    parts = [
+        "\n".join([f"## {heading}\n", *markdown_lines([("option", "meaning"), *rows])])
+        for heading, rows in sorted(tables.items())
+    ]
     return "\n\n".join([_INTRODUCTION, *parts]) + "\n"
 
 
@@ -169,12 +174,9 @@ def _overrides(declared: type) -> bool:
     return set(get_annotations(declared)) <= inherited
 
 
-def _row(option: Field) -> str:
-    """Empty: an option of another group, only read here."""
-    if "help" not in option.metadata:
-        return ""
-    text = option.metadata["help"].replace("|", r"\|")
-    return f"| `{flag(option.name)}` | {text[0].upper()}{text[1:]} |"
+def _row(option: Field) -> tuple[str, str]:
+    text = option.metadata["help"]
+    return f"`{flag(option.name)}`", text[0].upper() + text[1:]
 
 
 def _is_ours(component: Any) -> bool:

@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from syntax_nmt import FOLDER
-from syntax_nmt.arguments import add_flags, argument, flag, positive_int
+from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
     add_feature_options,
     add_mismatch_options,
@@ -119,11 +119,11 @@ def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--vocab-size",
-        type=positive_int,
-        help="sentencepiece pieces; fewer for a text too small (default: by the number of training "
-        "pairs: 1,500 below 3,000 pairs, 4,000 below 15,000, otherwise 8,000)",
+    add_numbers(
+        parser,
+        positive_int,
+        vocab_size="sentencepiece pieces; fewer for a text too small (default: by the number of "
+        "training pairs: 1,500 below 3,000 pairs, 4,000 below 15,000, otherwise 8,000)",
     )
     parser.add_argument(
         "--sentencepiece-model", type=Path, help="use this model instead of training one"

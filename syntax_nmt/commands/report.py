@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from syntax_nmt.arguments import natural_int, sentence_numbers
+from syntax_nmt.arguments import add_numbers, natural_int, sentence_numbers
 from syntax_nmt.commands.shared.findings import add_digits_argument
 from syntax_nmt.commands.shared.metrics import (
     add_length_arguments,
@@ -84,13 +84,14 @@ def _add(group: argparse._ArgumentGroup, option: str, values: tuple[str, str], w
 def _add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("sentences to show")
     either = group.add_mutually_exclusive_group()
-    either.add_argument(
-        "--samples",
-        type=natural_int,
-        default=_SAMPLES,
-        metavar="N",
-        help="number of sentences, from short to long; each is the one of "
-        "its length that the systems translate most differently, by chrF (default: %(default)s)",
+    add_numbers(
+        either,
+        natural_int,
+        samples=(
+            _SAMPLES,
+            "number of sentences, from short to long; each is the one of "
+            "its length that the systems translate most differently, by chrF",
+        ),
     )
     either.add_argument(
         "--sentences",

@@ -2,7 +2,7 @@
 
 import argparse
 
-from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.arguments import add_numbers, natural_int, positive_int
 from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
@@ -65,12 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"number of resamples (default: {RESAMPLES})",
     )
-    add(
-        "--seed",
-        type=natural_int,
-        metavar="N",
-        help=f"random seed of the resamples (default: {SEED})",
-    )
+    add_numbers(group, natural_int, seed=f"random seed of the resamples (default: {SEED})")
 
 
 def run(args: argparse.Namespace) -> None:

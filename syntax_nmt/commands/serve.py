@@ -7,7 +7,7 @@ from asyncio import CancelledError
 from contextlib import suppress
 from pathlib import Path
 
-from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.arguments import add_numbers, natural_int, positive_int
 from syntax_nmt.errors import UserError
 
 EXAMPLE = "syntax-nmt serve --system heads checkpoints/checkpoint_best.pt prepared"
@@ -33,12 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a name to show, a checkpoint of fairseq-train, and the folder "
         "that `syntax-nmt prepare` wrote, which stores how to segment text; repeat for each system",
     )
-    parser.add_argument(
-        "--beam",
-        type=positive_int,
-        default=5,
-        help="beam size (default: %(default)s)",
-    )
+    add_numbers(parser, positive_int, beam=(5, "beam size"))
     parser.add_argument(
         "--host",
         default=LOCAL,
@@ -48,17 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=_port, default=8000, help="the port to listen on (default: %(default)s)"
     )
-    parser.add_argument(
-        "--characters",
-        type=positive_int,
-        default=10_000,
-        help="longest text of a request, in characters (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=positive_int,
-        default=60,
-        help="seconds for a request to arrive, and to wait for its turn (default: %(default)s)",
+    add_numbers(
+        parser,
+        positive_int,
+        characters=(10_000, "longest text of a request, in characters"),
+        seconds=(60, "seconds for a request to arrive, and to wait for its turn"),
     )
     parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
 

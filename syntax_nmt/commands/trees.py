@@ -4,9 +4,14 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from tqdm import tqdm
-
-from syntax_nmt.arguments import add_files, add_flags, flag, positive_int, sentence_numbers
+from syntax_nmt.arguments import (
+    add_files,
+    add_flags,
+    add_numbers,
+    flag,
+    positive_int,
+    sentence_numbers,
+)
 from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, refuse_idle
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
@@ -25,6 +30,7 @@ from syntax_nmt.commands.shared.models import (
 )
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.settings import TEST, CorpusText
+from syntax_nmt.progress import Progress
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output, write_lines
 from syntax_nmt.scoring import linearised_trees
 from syntax_nmt.scoring.constituents import constituent_corpus
@@ -148,7 +154,7 @@ def _text(args: argparse.Namespace) -> CorpusText:
 
 def _blocks(corpus: TreeCorpus, report: TreeReport) -> Iterator[str]:
     """The trees in the form of their file; each is also added to the report."""
-    for sentence in tqdm(corpus, total=len(corpus), unit="sentence", leave=False, disable=None):
+    for sentence in Progress(corpus, "trees", "sentences", len(corpus), leave=False):
         yield sentence.block()
         report.add(sentence)
 
@@ -216,12 +222,7 @@ def _add_dependencies(parser: argparse.ArgumentParser) -> None:
 def _add_constituents(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(f"--kind {CONSTITUENTS}")
     add = group.add_argument
-    add(
-        "--layer",
-        metavar="N",
-        type=int,
-        help="layer of the distances, counted from 0, the lowest (default: 0)",
-    )
+    add_numbers(group, int, layer="layer of the distances, counted from 0, the lowest (default: 0)")
     add(
         "--trees",
         metavar="GOLD",

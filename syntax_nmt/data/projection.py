@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from syntax_nmt.data.chunks import Chunk
-from syntax_nmt.data.constituents import ConstituentTree
-from syntax_nmt.data.phrases import parsed_lengths
 
 NO_ANNOTATION = -1
 
@@ -26,15 +24,6 @@ def project_heads(heads: Sequence[int], pieces_per_word: Sequence[int]) -> np.nd
     projected = np.repeat(first, counts)
     projected[first] = first[np.asarray(heads, dtype=np.int64)]
     return projected
-
-
-def project_phrases(tree: ConstituentTree, pieces_per_word: Sequence[int]) -> np.ndarray:
-    """Lengths of the phrases of a parsed sentence: (number of phrases,) int32.
-
-    Args:
-        pieces_per_word: the number of pieces of each of its words.
-    """
-    return np.asarray(parsed_lengths(tree, pieces_per_word), dtype=np.int32)
 
 
 def project_chunks(

@@ -1,10 +1,9 @@
-"""Text in columns for a terminal: tables, labelled lists, numbers as cells."""
+"""Text for a terminal: its width, labelled lists, numbers as cells."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 NO_FIGURE = "–"
-_GAP = "  "
 _WIDTH = 100
 
 
@@ -16,23 +15,6 @@ def display_width(text: str) -> int:
     """
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
-
-
-def table(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Lines with aligned columns, two spaces apart.
-
-    Args:
-        rows: the cells, the same number in each row.
-        left: number of left-aligned columns, from the first; the others are right-aligned.
-    """
-    widths = [max(map(display_width, column)) for column in zip(*rows)]
-    return "\n".join(_GAP.join(_cells(row, widths, left)).rstrip() for row in rows)
-
-
-def _cells(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[str]:
-    for column, (cell, width) in enumerate(zip(row, widths)):
-        space = " " * (width - display_width(cell))
-        yield cell + space if column < left else space + cell
 
 
 def labelled(label: str, parts: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from syntax_nmt.arguments import natural_int, positive_int
+from syntax_nmt.arguments import add_flags, add_numbers, natural_int, positive_int
 from syntax_nmt.checkpoints.check import reason_of
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
 from syntax_nmt.data.subwords import SCHEMES
@@ -33,24 +33,15 @@ def main() -> None:
         description="translates stdin with a model that `syntax-nmt export --to ctranslate2` wrote",
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="that was exported")
-    parser.add_argument(
-        "--beam", type=positive_int, default=5, help="1 = greedy (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--segmented", action="store_true", help="lines are already segmented, and output is, too"
-    )
+    add_numbers(parser, positive_int, beam=(5, "1 = greedy"))
+    add_flags(parser, segmented="lines are already segmented, and output is, too")
     parser.add_argument(
         "--device",
         choices=("cpu", "cuda", "auto"),
         default="cpu",
         help="auto = a GPU if there is one (default: %(default)s)",
     )
-    parser.add_argument(
-        "--threads",
-        type=natural_int,
-        default=0,
-        help="threads of one batch; 0 = chosen by CTranslate2 (default: %(default)s)",
-    )
+    add_numbers(parser, natural_int, threads=(0, "threads of one batch; 0 = chosen by CTranslate2"))
     parser.add_argument(
         "--parser-config",
         type=Path,

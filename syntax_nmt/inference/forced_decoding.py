@@ -13,13 +13,13 @@ from fairseq.data import LanguagePairDataset, data_utils
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
-from tqdm import tqdm
 
 from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
 from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.inference.source_text import length_batches, token_ids
+from syntax_nmt.progress import Progress
 from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
 
@@ -158,7 +158,7 @@ def sentence_scores(
     """
     distinct = list(dict.fromkeys(pairs))
     scores: dict[TokenPair, float] = {}
-    with tqdm(total=len(distinct), unit="sentence", leave=False, disable=None) as progress:
+    with Progress(None, "scores", "sentences", len(distinct), leave=False) as progress:
         for batch in decoder.batches(distinct, max_tokens, batch_size):
             for index, score in zip(batch.indices, _batch_scores(decoder, batch).tolist()):
                 scores[distinct[index]] = score

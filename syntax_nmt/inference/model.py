@@ -17,9 +17,9 @@ from syntax_nmt.inference.checkpoint import quiet_fairseq
 from syntax_nmt.inference.extraction import constituents
 from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, word_attention
 from syntax_nmt.inference.extraction.chunks import ChunkPredictor
-from syntax_nmt.inference.extraction.dependencies import ParentHead, parsed
+from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
-from syntax_nmt.inference.extraction.model_distances import EncoderDistances
+from syntax_nmt.inference.extraction.model_distances import encoder_distances
 from syntax_nmt.inference.forced_decoding import MAX_TOKENS, ForcedDecoder
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
@@ -255,10 +255,10 @@ class LoadedModel:
         tokens = [token_ids(line.split(), dictionary) for line in lines]
         text = SourceText("sentences", tokens, dictionary, lines, self._segment.scheme)
         if kind == CONSTITUENTS:
-            distances = EncoderDistances(self.model, text, 0, self._parser)
+            distances = encoder_distances(self.model, text, self._parser, layer=0)
             bracketed = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
             return [found.block() if as_text else found.tree for found in bracketed]
-        head = ParentHead(self.model, text, self._parser)
+        head = parent_head(self.model, text, self._parser)
         trees = structures_of(head, text, parsed, MAX_TOKENS)
         return [found.block() if as_text else found.tree for found in trees]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 from fairseq.data import Dictionary
-from tqdm import tqdm
 
 from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -23,6 +22,7 @@ from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, 
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
 from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
+from syntax_nmt.progress import Progress
 
 Annotations = dict[AnnotationKind, BinarisedAnnotation]
 
@@ -227,10 +227,7 @@ class _Inspector:
 def _count(text: InspectedText, tokens: TokenFile, annotations: Annotations) -> None:
     """One pass over a text and its annotation files."""
     openers = WordOpeners(text.dictionary.symbols, text.scheme)
-    # disable=None: no bar where stderr is not a terminal
-    with tqdm(
-        total=len(tokens), desc=str(text.name), unit=" sentences", leave=False, disable=None
-    ) as bar:
+    with Progress(None, str(text.name), "sentences", len(tokens), leave=False) as bar:
         for block in tokens.blocks():
             text.words_known &= not openers.reach_over(block)
             segmented = SegmentedBlock.of(block, openers, text.dictionary.unk())

@@ -1,6 +1,5 @@
 """The output of `syntax-nmt inspect` about a data-bin folder: tables and JSON."""
 
-import json
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -8,8 +7,9 @@ from typing import Any
 from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME, REMEDY
-from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text, table
+from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
+from syntax_nmt.reporting.findings import JSON, PLAIN, Findings, Table
 
 
 def text_report(found: Inspection) -> str:
@@ -39,7 +39,7 @@ def json_report(found: Inspection) -> str:
         "files_checked": len(_checked_files(found)),
         "texts": [_text_figures(found, text) for text in found.texts],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return Findings(content).text(JSON)
 
 
 def _header(found: Inspection) -> str:
@@ -52,18 +52,19 @@ def _header(found: Inspection) -> str:
     symbols = [text.dictionary.symbols for text in languages.values()]
     joined = " (the same)" if len(symbols) > 1 and all(s == symbols[0] for s in symbols) else ""
     schemes = dict.fromkeys(text.scheme for text in found.texts)
+    languages_row = ("languages", ", ".join(pair.replace("-", " → ", 1) for pair in pairs))
     rows = [
-        ("languages", ", ".join(pair.replace("-", " → ", 1) for pair in pairs)),
         ("splits", ", ".join(splits)),
         ("subwords", ", ".join(schemes)),
         ("entries", ", ".join(sizes) + joined),
     ]
-    return f"{found.data.path}\n{table(rows, left=2)}"
+    return f"{found.data.path}\n{Table(languages_row, rows, names=2).render(PLAIN)}"
 
 
 def _text_table(texts: Sequence[InspectedText]) -> str:
-    head = ("split", "language", "sentences", "empty", "subwords", "words", "subwords/word")
-    rows: list[tuple[str, ...]] = [(*head, "longest", "on line", "unknown")]
+    head = ["split", "language", "sentences", "empty", "subwords", "words", "subwords/word"]
+    head += ["longest", "on line", "unknown"]
+    rows = []
     for text in texts:
         figures = text.text.figures()
         rows.append(
@@ -80,7 +81,7 @@ def _text_table(texts: Sequence[InspectedText]) -> str:
         return ""
     unsure = sum(text.text.unsure for text in texts)
     note = f"\n~ sentences with unknown subwords, which do not tell where words end: {unsure:,}"
-    return table(rows, left=2) + (note if unsure else "")
+    return Table(head, rows, names=2).render(PLAIN) + (note if unsure else "")
 
 
 def _words_unsure(text: InspectedText) -> bool:
@@ -90,7 +91,7 @@ def _words_unsure(text: InspectedText) -> bool:
 def _annotation_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
     """The table of one kind of annotation file, or nothing where no text has it."""
     columns = kind.figures().columns
-    rows = [("split", "language", *(head for head, _, _ in columns))]
+    rows = []
     unsure = 0
     for text in texts:
         if kind in text.figures:
@@ -102,10 +103,12 @@ def _annotation_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> s
         else:
             continue
         rows.append((text.name.split, text.name.language, *cells))
-    if len(rows) == 1:
+    if not rows:
         return ""
+    head = ("split", "language", *(name for name, _, _ in columns))
     note = f"\ntrees left out, as unknown subwords hide where words end: {unsure:,}"
-    return f"{kind.title}\n{table(rows, left=2)}" + (note if unsure else "")
+    table = Table(head, rows, names=2).render(PLAIN)
+    return f"{kind.title}\n{table}" + (note if unsure else "")
 
 
 def _label_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
@@ -119,10 +122,9 @@ def _label_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
     if not labels:
         return ""
     order = sorted(labels, key=lambda tag: -sum(column.get(tag, 0) for column in counts.values()))
-    rows = [(kind.label, *counts)]
-    for tag in order:
-        rows.append((tag, *(count_text(column.get(tag, 0)) for column in counts.values())))
-    return table(rows, left=1)
+    columns = counts.values()
+    rows = [(tag, *(count_text(column.get(tag, 0)) for column in columns)) for tag in order]
+    return Table((kind.label, *counts), rows).render(PLAIN)
 
 
 def _footer(found: Inspection) -> str:

@@ -227,7 +227,7 @@ def _write_one(
     annotated = 0
     unseen: Counter[str] = Counter()
     fit = AnnotationFit()
-    with Progress(len(sizes), prefix.name, "sentences") as progress:
+    with Progress(None, prefix.name, "sentences", len(sizes)) as progress:
         batches = projector.batches(sizes, binarised)
         for projected in _explained(projector, mapped(projector.project, batches)):
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):

@@ -14,7 +14,7 @@ from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
-from syntax_nmt.data.text_columns import NO_FIGURE, counted, table
+from syntax_nmt.data.text_columns import NO_FIGURE, counted
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
@@ -37,6 +37,7 @@ from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
 from syntax_nmt.preparation.training_settings import training_settings
+from syntax_nmt.reporting.findings import PLAIN, Table
 
 # What tokenisation counts of replaced characters: the name of one, and what became of it.
 _REPLACED = (
@@ -344,13 +345,9 @@ def _remove_annotation(data_bin: Path) -> None:
 
 def summary(done: Preparation) -> str:
     """A table of the splits."""
-    rows: list[tuple[str, ...]] = [
-        ("split", "lines", "words", "empty", "pieces/word", "unknown", "annotated")
-    ]
-    for split in done.plan.splits:
-        for lang in done.plan.languages:
-            rows.append(_row(done, f"{split.name}.{lang}"))
-    return table(rows, left=1)
+    head = ("split", "lines", "words", "empty", "pieces/word", "unknown", "annotated")
+    names = [f"{split.name}.{lang}" for split in done.plan.splits for lang in done.plan.languages]
+    return Table(head, [_row(done, name) for name in names]).render(PLAIN)
 
 
 def _row(done: Preparation, name: str) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ from itertools import chain, islice
 from pathlib import Path
 
 import sentencepiece
-from tqdm import tqdm
 
 from syntax_nmt.data.linearised_folder import cut_between_symbols, without_symbols
 from syntax_nmt.data.text_files import read_lines, write_atomically, write_bytes_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.progress import Progress
 
 PIECE_KIND = "bpe"
 MOST_LINES = 10_000_000
@@ -105,7 +105,7 @@ def segment_file(
     number = 0
     with (
         write_atomically(pieces) as out,
-        tqdm(desc=f"pieces of {words.name}", unit="line", unit_scale=True, disable=None) as bar,
+        Progress(None, f"pieces of {words.name}", "lines") as bar,
     ):
         while chunk := list(islice(lines, _CHUNK)):
             for line, cut in zip(

@@ -7,11 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from tqdm import tqdm
-
 from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.preparation.executor import OrderedMap
+from syntax_nmt.progress import Progress
 
 _CHUNK = 5000
 
@@ -52,7 +51,7 @@ def tokenize_file(raw: Path, words: Path, tokenizer: Tokenizer, mapped: OrderedM
     chunks = iter(lambda: list(islice(unread, _CHUNK)), [])
     with (
         write_atomically(words) as out,
-        tqdm(desc=f"words of {raw.name}", unit="line", unit_scale=True, disable=None) as bar,
+        Progress(None, f"words of {raw.name}", "lines") as bar,
     ):
         for lines, counted in mapped(partial(_tokenize, tokenizer), chunks):
             out.writelines(f"{line}\n" for line in lines)

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,8 +21,10 @@ from tabulate import tabulate
 from syntax_nmt.data.text_columns import NO_FIGURE
 
 TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv", "json")
+PLAIN, GITHUB = "plain", "github"
+"""Text without a line below the head; Markdown that says nothing about alignment."""
 
-_TABLES = {TEXT: "simple", MARKDOWN: "pipe", LATEX: "latex_booktabs"}
+_TABLES = {TEXT: "simple", PLAIN: PLAIN, MARKDOWN: "pipe", GITHUB: GITHUB, LATEX: "latex_booktabs"}
 _NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay within 100
 # Plain LaTeX has these only in mathematics.
 _IN_LATEX = {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "↓": r"$\downarrow$", "–": "--"}
@@ -36,38 +38,55 @@ class Table:
     """Rows of cells.
 
     Attributes:
-        head: names of the columns; the first one holds names, the others figures.
+        head: names of the columns; the first ones hold names, the others figures.
         rows: their cells.
         title: what the table is about.
+        names: how many columns hold names.
     """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     title: str = ""
+    names: int = 1
 
     def render(self, form: str = TEXT) -> str:
-        """The table without its title: the first column flush left, the others flush right.
+        """The table without its title: names flush left, figures flush right (GITHUB: all left).
 
         Args:
-            form: one of :data:`FORMATS` but JSON.
+            form: one of :data:`FORMATS` but JSON, PLAIN or GITHUB.
         """
         if form == TSV:
             return "\n".join("\t".join(row) for row in (self.head, *self.rows))
         head, rows = list(self.head), [list(row) for row in self.rows]
         if form == TEXT:
             rows = [[_wrapped(name), *figures] for name, *figures in rows]
-        if form == MARKDOWN:
-            head, *rows = ([cell.replace("|", r"\|") for cell in row] for row in (head, *rows))
+        if form in (MARKDOWN, GITHUB):
+            head, *rows = map(_escaped, (head, *rows))
+        if form == PLAIN:  # a head of its own would be padded
+            head, rows = [], [head, *rows]
+        aligned = [*["left"] * self.names, *["right"] * (len(self.head) - self.names)]
         text = tabulate(
             rows,
             head,
             tablefmt=_TABLES[form],
             disable_numparse=True,
-            colalign=("left", *("right" for _ in head[1:])) if rows else None,
+            colalign=aligned if rows and form != GITHUB else None,
         )
         if form == LATEX:
             return _latex_text(text)
         return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+def markdown_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table without padding, whose lines come as its rows do.
+
+    Args:
+        rows: their cells; the first row is the head.
+    """
+    for number, row in enumerate(rows):
+        yield f"| {' | '.join(_escaped(row))} |"
+        if number == 0:
+            yield "|---" * len(row) + "|"
 
 
 @dataclass(frozen=True)
@@ -147,6 +166,10 @@ def bound_text(p_value: float) -> str:
 
 def _wrapped(name: str) -> str:
     return "\n".join(textwrap.wrap(name, _NAME_WIDTH)) or name
+
+
+def _escaped(row: Sequence[str]) -> list[str]:
+    return [cell.replace("|", r"\|") for cell in row]
 
 
 def _latex_text(text: str) -> str:

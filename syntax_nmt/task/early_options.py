@@ -4,14 +4,10 @@ A task has no other hook so early. `fairseq-hydra-train` parses its options itse
 """
 
 import argparse
-import glob
 import os
 import sys
 from pathlib import Path
 from typing import Any, TextIO
-
-from fairseq import utils
-from fairseq.file_io import PathManager
 
 from syntax_nmt.arguments import attribute
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
@@ -53,15 +49,6 @@ class _SaveDir(_Checked):
             raise UserError(f"--save-dir {value}: {there} is a file: give another folder")
         if not os.access(there, os.W_OK):
             raise UserError(f"--save-dir {value}: {there} cannot be written to: give another one")
-
-
-class _Checkpoints(_Checked):
-    def check(self, value: str) -> None:
-        for path in utils.split_paths(value):
-            # Sharded checkpoints add a suffix for each worker.
-            stem = glob.escape(path.removesuffix(".pt"))
-            if not PathManager.isfile(path) and not glob.glob(f"{stem}[-_]*.pt"):
-                raise UserError(f"{path}: no such checkpoint: give --path files of fairseq-train")
 
 
 _NO_VALUE = "@@ "  # what fairseq takes for the name of a file, if the option has no value
@@ -117,7 +104,6 @@ def _opened(path: str) -> TextIO:
 # Each option, with another option of its group that tells whether the program has the group.
 _ACTIONS = {
     "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
-    "--path": ("quiet", _Checkpoints, "checkpoints, with colons between"),
     "--replace-unk": ("beam", _ReplaceUnk, "replace unknown words (a dictionary, or '')"),
     "--input": ("buffer_size", _Input, "file to read, - = standard input"),
 }

@@ -79,7 +79,8 @@ def test_other_programs_keep_their_options():
 
 
 def test_validation_without_a_checkpoint(prepared, tmp_path):
-    message = refuse(*fairseq("validate", prepared.data, "--path", tmp_path / "none.pt"))
+    missing = "--path", tmp_path / "none.pt", "--max-tokens", "100"
+    message = refuse(*fairseq("validate", prepared.data, *missing))
     assert "none.pt: no such checkpoint" in message
 
 

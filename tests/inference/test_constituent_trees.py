@@ -20,7 +20,7 @@ from syntax_nmt.inference.extraction.constituents import (
     word_gaps,
 )
 from syntax_nmt.inference.extraction.model_answers import structures_of
-from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
+from syntax_nmt.inference.extraction.model_distances import decoder_distances, encoder_distances
 from syntax_nmt.inference.source_text import SourceText, token_ids
 
 
@@ -46,9 +46,9 @@ def of_side(latent, side, layer=0):
     model, task = latent
     source = text_of(PIECES, task.source_dictionary)
     if side == "source":
-        return EncoderDistances(model, source, layer), source
+        return encoder_distances(model, source, layer=layer), source
     target = text_of(TARGETS, task.target_dictionary)
-    return DecoderDistances(model, task, source, target, layer), target
+    return decoder_distances(model, task, source, target, layer=layer), target
 
 
 @torch.no_grad()

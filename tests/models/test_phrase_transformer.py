@@ -9,7 +9,7 @@ from phrase_loops import ngrams, translate
 from small_models import assert_same_gradients, batch, build, phrases_of_tokens, random_sentences
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.extraction.dependencies import ParentHead
+from syntax_nmt.inference.extraction.dependencies import parent_head
 from syntax_nmt.inference.source_text import SourceText
 
 PRE_NORM = ["--encoder-normalize-before", "--decoder-normalize-before"]
@@ -156,10 +156,10 @@ def test_hydra_options(folder):
 def test_parent_head_of_a_model_with_phrases(folder):
     """n-grams need no parser; parsed phrases do."""
     model, task = model_of(folder, "max+attn", "--supervised-layer=-1")
-    assert ParentHead(model, SourceText("text", [], task.source_dictionary, [])).encoder
+    assert parent_head(model, SourceText("text", [], task.source_dictionary, [])).encoder
     model, task = model_of(folder, "max+attn+ta+parsed", "--supervised-layer=-1")
     with pytest.raises(UserError, match=r"phrases .* --parser-config"):
-        ParentHead(model, SourceText("text", [], task.source_dictionary, []))
+        parent_head(model, SourceText("text", [], task.source_dictionary, []))
 
 
 @pytest.mark.parametrize("size", ["", "_tiny", "_iwslt_de_en", "_wmt_en_de", "_wmt_en_de_big"])

@@ -8,10 +8,13 @@ from translations import figures, noisy, refused, sentences, write
 from syntax_nmt.cli import main
 from syntax_nmt.reporting.findings import (
     FORMATS,
+    GITHUB,
+    PLAIN,
     Findings,
     Table,
     bound_text,
     cell,
+    markdown_lines,
     number,
     p_value_text,
 )
@@ -32,6 +35,34 @@ def test_markdown_has_no_stray_column():
     assert r"a & b\|c" in lines[2]
     assert lines[1].startswith("|:--")
     assert lines[1].endswith("-:|")
+
+
+def test_plain_columns_are_as_wide_as_their_cells():
+    table = Table(["split", "lang", "lines"], [["train", "en", "1,500"], ["test", "de", "30"]])
+    assert Table(table.head, table.rows, names=2).render(PLAIN).split("\n") == [
+        "split  lang  lines",
+        "train  en    1,500",
+        "test   de       30",
+    ]
+
+
+def test_github_tables_do_not_say_how_columns_are_aligned():
+    assert set(TABLE.render(GITHUB).split("\n")[1]) == {"|", "-"}
+    assert r"a & b\|c" in TABLE.render(GITHUB)
+
+
+def test_lines_of_markdown_come_as_their_rows_do():
+    def rows():
+        yield "option", "meaning"
+        yield "`--x`", "a|b"
+        raise AssertionError("not asked for")
+
+    lines = markdown_lines(rows())
+    assert [next(lines) for _ in range(3)] == [
+        "| option | meaning |",
+        "|---|---|",
+        r"| `--x` | a\|b |",
+    ]
 
 
 def test_names_of_any_form():

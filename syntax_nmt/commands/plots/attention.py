@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 from matplotlib.figure import Figure
 
-from syntax_nmt.arguments import add_files, add_flags, natural_int
+from syntax_nmt.arguments import add_files, add_flags, add_numbers, natural_int
 from syntax_nmt.commands.plots.model_sentence import (
     ModelSentence,
     Side,
@@ -43,11 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the encoder's or the decoder's self-attention, or the decoder's over the source "
         "(default: cross with --target, encoder without)",
     )
-    add(
-        "--layer",
-        metavar="N",
-        type=int,
-        help="counted from 0 at the bottom or from -1 at the top (default: the encoder's "
+    add_numbers(
+        group,
+        int,
+        layer="counted from 0 at the bottom or from -1 at the top (default: the encoder's "
         "supervised one, else -2, or the only one)",
     )
     add("--head", metavar="N", type=natural_int, help="one head, counted from 0 (default: all)")

@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 from matplotlib.figure import Figure
 
-from syntax_nmt.arguments import natural_int
+from syntax_nmt.arguments import add_numbers, natural_int
 from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
 from syntax_nmt.commands.plots.model_sentence import (
     ModelSentence,
@@ -24,20 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     add_model_sentence_arguments(parser)
     group = parser.add_argument_group("which distances")
-    add = group.add_argument
-    add(
-        "--layer",
-        metavar="N",
-        type=natural_int,
-        default=0,
-        help="layer of the encoder, and of the decoder if there is --target, as far as they have "
-        "distances, counted from 0, the lowest (default: 0)",
-    )
-    add(
-        "--head",
-        metavar="N",
-        type=natural_int,
-        help="one head, counted from 0 (default: all, below their mean, from which `syntax-nmt "
+    add_numbers(
+        group,
+        natural_int,
+        layer=(
+            0,
+            "layer of the encoder, and of the decoder if there is --target, as far as they have "
+            "distances, counted from 0, the lowest",
+        ),
+        head="one head, counted from 0 (default: all, below their mean, from which `syntax-nmt "
         "trees` makes trees)",
     )
 

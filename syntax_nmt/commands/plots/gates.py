@@ -4,6 +4,7 @@ import argparse
 
 from matplotlib.figure import Figure
 
+from syntax_nmt.arguments import add_numbers
 from syntax_nmt.commands.plots.model_sentence import add_model_sentence_arguments, model_sentence
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.inference.extraction.arc_gates import arc_gates
@@ -13,13 +14,7 @@ from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     add_model_sentence_arguments(parser)
-    parser.add_argument(
-        "--layer",
-        metavar="N",
-        type=int,
-        default=-1,
-        help="counted from 0 at the bottom or from -1 at the top (default: -1)",
-    )
+    add_numbers(parser, int, layer=(-1, "counted from 0 at the bottom or from -1 at the top"))
 
 
 def figure(args: argparse.Namespace) -> Figure:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_numbers, positive_int
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.parallel_text import check_parallel
 
@@ -14,13 +14,7 @@ T = TypeVar("T")
 
 def add_sentence_argument(parser: argparse.ArgumentParser) -> None:
     """Adds which sentence is drawn."""
-    parser.add_argument(
-        "--sentence",
-        metavar="N",
-        type=positive_int,
-        default=1,
-        help="which sentence, counted from 1 (default: 1)",
-    )
+    add_numbers(parser, positive_int, sentence=(1, "which sentence, counted from 1"))
 
 
 def chosen(items: Iterable[T], number: int, name: str) -> T:

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntax_nmt.arguments import positive_int
+from syntax_nmt.arguments import add_numbers, positive_int
 from syntax_nmt.commands.recipes.recipe_command import run_command
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.recipes.clean import (
@@ -45,10 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without", type=Path, nargs=2, help="source and target of pairs not to be trained on"
     )
-    parser.add_argument(
-        "--hold-out-every",
-        type=positive_int,
-        help="every Nth pair that is kept goes to --hold-out instead",
+    add_numbers(
+        parser,
+        positive_int,
+        hold_out_every="every Nth pair that is kept goes to --hold-out instead",
     )
     parser.add_argument("--hold-out", help="prefix of the files for those")
 

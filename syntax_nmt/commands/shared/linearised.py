@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntax_nmt.arguments import flag, positive_int
+from syntax_nmt.arguments import add_numbers, flag, positive_int
 from syntax_nmt.data.annotation import HEADS, PHRASES
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.linearised import KEPT, LABELS, NO_WORDS, SHORT, WORDS, Form
@@ -45,11 +45,11 @@ def add_linearised_arguments(parser: argparse.ArgumentParser) -> None:
         "dependencies; no annotation is binarised",
     )
     add_form_arguments(group, f"{NO_WORDS} for multitask, otherwise {KEPT}")
-    add(
-        "--auxiliary-weight",
-        type=positive_int,
-        metavar="N",
-        help=f"how often each parse stands in the training text of {MULTITASK} (default: 1)",
+    add_numbers(
+        group,
+        positive_int,
+        auxiliary_weight="how often each parse stands in the training text of "
+        f"{MULTITASK} (default: 1)",
     )
     for side in ("source", "target"):
         add(

@@ -2,7 +2,7 @@
 
 import argparse
 
-from syntax_nmt.arguments import add_files, positive_int
+from syntax_nmt.arguments import add_files, add_numbers, positive_int
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.inference.settings import BatchLimits, ModelFiles
 
@@ -60,12 +60,10 @@ def add_batch_arguments(group: argparse._ArgumentGroup, tokens: int, unit: str) 
         unit: name of the items in a batch.
     """
     add = group.add_argument
-    add(
-        "--max-tokens",
-        metavar="N",
-        type=positive_int,
-        default=tokens,
-        help="tokens per batch on either side, padding included (default: %(default)s)",
+    add_numbers(
+        group,
+        positive_int,
+        max_tokens=(tokens, "tokens per batch on either side, padding included"),
     )
     add("--batch-size", metavar="N", type=positive_int, help=f"{unit} of a batch (default: any)")
     add_device_arguments(group)

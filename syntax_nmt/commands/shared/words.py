@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from syntax_nmt.arguments import add_files, positive_int
+from syntax_nmt.arguments import add_files, add_numbers, positive_int
 from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.test_sets import named_files
 from syntax_nmt.scoring.translations.test_set import TestSet
@@ -63,12 +63,11 @@ def add_word_arguments(parser: argparse.ArgumentParser) -> None:
         training_text="the target side of the training text, one sentence a line, for frequency "
         "and seen",
     )
-    add(
-        "--least-words",
-        type=positive_int,
-        metavar="N",
-        help="a bucket with fewer words of the reference has no interval and no test (default: "
-        f"{LEAST_WORDS})",
+    add_numbers(
+        group,
+        positive_int,
+        least_words="a bucket with fewer words of the reference has no interval and no test "
+        f"(default: {LEAST_WORDS})",
     )
 
 

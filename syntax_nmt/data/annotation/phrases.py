@@ -10,7 +10,7 @@ from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.figures.annotation_figures import PhraseFigures
-from syntax_nmt.data.projection import project_phrases
+from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 
@@ -28,8 +28,8 @@ class Phrases(OfConstituents):
     def row(
         self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]
     ) -> np.ndarray:
-        """See :func:`~syntax_nmt.data.projection.project_phrases`."""
-        return project_phrases(annotation, counts)
+        """See :func:`~syntax_nmt.data.phrases.parsed_lengths`."""
+        return np.asarray(parsed_lengths(annotation, counts), dtype=np.int32)
 
     def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
         """The sum of each row; a sentence without parse fits any length."""

@@ -88,7 +88,7 @@ class PhraseFigures(AnnotationFigures):
 
     Attributes:
         phrases: of the annotated sentences; EOS, a separate phrase, is not counted.
-        subwords: in them.
+        pieces: in them.
         longest: subwords of the longest phrase, on line `longest_line` (counted from 1).
     """
 
@@ -101,7 +101,7 @@ class PhraseFigures(AnnotationFigures):
     )
 
     phrases: int = 0
-    subwords: int = 0
+    pieces: int = 0
     longest: int = 0
     longest_line: int = 0
 
@@ -115,7 +115,7 @@ class PhraseFigures(AnnotationFigures):
         first = text.block.first
         lengths, owners, _ = _annotated_rows(rows, first, len(text.block.sizes))
         self.phrases += len(lengths)
-        self.subwords += int(lengths.sum())
+        self.pieces += int(lengths.sum())
         if len(lengths) and lengths.max() > self.longest:
             place = int(lengths.argmax())
             self.longest, self.longest_line = int(lengths[place]), first + int(owners[place]) + 1
@@ -126,7 +126,7 @@ class PhraseFigures(AnnotationFigures):
             **super().figures(),
             "phrases": self.phrases,
             "phrases_per_sentence": ratio(self.phrases, self.annotated),
-            "mean_subwords": ratio(self.subwords, self.phrases),
+            "mean_subwords": ratio(self.pieces, self.phrases),
             "longest_subwords": self.longest,
             "longest_line": self.longest_line or None,
         }

@@ -193,7 +193,7 @@ class TextFigures:
 
     Attributes:
         sentences: lines, empty ones included.
-        subwords: tokens without EOS.
+        pieces: tokens without EOS.
         words: as far as unknown subwords allow.
         unknown: unknown subwords.
         with_unknown: sentences with unknown subwords.
@@ -204,7 +204,7 @@ class TextFigures:
     """
 
     sentences: int = 0
-    subwords: int = 0
+    pieces: int = 0
     words: int = 0
     unknown: int = 0
     with_unknown: int = 0
@@ -217,7 +217,7 @@ class TextFigures:
         """Counts some sentences."""
         sizes = text.block.sizes
         self.sentences += len(sizes)
-        self.subwords += len(text.block.tokens)
+        self.pieces += len(text.block.tokens)
         self.words += int(text.opens.sum())
         self.unknown += int(text.unknown.sum())
         self.with_unknown += int((text.unknown > 0).sum())
@@ -232,13 +232,13 @@ class TextFigures:
         return {
             "sentences": self.sentences,
             "empty_sentences": self.empty,
-            "subwords": self.subwords,
+            "subwords": self.pieces,
             "words": self.words,
-            "subwords_per_word": ratio(self.subwords, self.words),
+            "subwords_per_word": ratio(self.pieces, self.words),
             "longest_subwords": self.longest,
             "longest_line": self.longest_line or None,
             "unknown_subwords": self.unknown,
-            "unknown_share": ratio(self.unknown, self.subwords),
+            "unknown_share": ratio(self.unknown, self.pieces),
             "sentences_with_unknown": self.with_unknown,
         }
 

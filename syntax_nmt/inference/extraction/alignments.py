@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder, load_forced_decoder
 from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.option_checks import layer_from_bottom
+from syntax_nmt.progress import Progress
 from syntax_nmt.scoring.alignments.alignment import Alignment
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 
@@ -144,9 +144,7 @@ def align_words(
     """
     alignments: list[Alignment | None] = [None] * len(text.pairs)
     found = attention.matrices(text.pairs, max_tokens, batch_size)
-    for index, weights in tqdm(
-        found, total=len(alignments), unit="pair", leave=False, disable=None
-    ):
+    for index, weights in Progress(found, "alignments", "pairs", len(alignments), leave=False):
         words = word_attention(weights, text.source.counts[index], text.target.counts[index])
         alignments[index] = strongest_links(words)
     return alignments

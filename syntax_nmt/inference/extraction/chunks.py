@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
-from tqdm import tqdm
 
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.structures import CHUNKED
@@ -18,6 +17,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import word_attention
 from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder
 from syntax_nmt.methods import how_to_get
+from syntax_nmt.progress import Progress
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, GoldChunks, nll_by_position
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
@@ -202,11 +202,9 @@ def _predict(
     predictor: ChunkPredictor, text: SegmentedPairs, corpus: ChunkedCorpus
 ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Fills in the model's results; returns tags and losses of the pieces of each sentence."""
-    found = tqdm(
-        predictor.choices(text.pairs), total=len(corpus), unit="sentence", leave=False, disable=None
-    )
+    choices = predictor.choices(text.pairs)
     of_pieces = {}
-    for index, choice in found:
+    for index, choice in Progress(choices, "chunks", "sentences", len(corpus), leave=False):
         sources, targets = text.source.counts[index], text.target.counts[index]
         chunks = choice.of_words(targets, predictor.names)
         corpus.chunks[index] = chunks

@@ -15,12 +15,10 @@ from syntax_nmt.data.constituents import (
     ConstituentTree,
 )
 from syntax_nmt.data.projection import first_pieces
-from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.inference.extraction.model_answers import ModelAnswers, structures_of
-from syntax_nmt.inference.extraction.model_distances import DecoderDistances, EncoderDistances
-from syntax_nmt.inference.parsed_sources import source_parser
+from syntax_nmt.inference.extraction.model_answers import answers_of_corpus, structures_of
+from syntax_nmt.inference.extraction.model_distances import decoder_distances, encoder_distances
 from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
-from syntax_nmt.inference.source_text import SourceSentence, read_side, read_sides
+from syntax_nmt.inference.source_text import SourceSentence
 from syntax_nmt.scoring.constituents.bracketing import Span
 from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedCorpus,
@@ -120,16 +118,9 @@ def corpus_of_model(
     Raises:
         UserError: the model has no syntactic distances, or files do not belong together.
     """
-    with quiet_fairseq():
-        model, task, _ = load_model(files.path, files.data, choose_device(files.device))
-        parser = source_parser(model, task, files.parser_config)
-        distances: ModelAnswers
-        if side == SOURCE:
-            text = read_side(task, wanted, SOURCE)
-            distances = EncoderDistances(model, text, layer, parser)
-        else:
-            sources, text = read_sides(task, wanted)
-            distances = DecoderDistances(model, task, sources, text, layer, parser)
+    of_source = partial(encoder_distances, layer=layer)
+    of_target = partial(decoder_distances, layer=layer)
+    distances, text = answers_of_corpus(files, wanted, side, of_source, of_target)
     lines = ((sentence.words, sentence.name) for sentence in text)
     brackets, known = None, None
     settled: Sequence[object | None] = [None] * len(text)

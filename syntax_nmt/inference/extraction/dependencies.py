@@ -17,16 +17,14 @@ from syntax_nmt.backbone.structures import (
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.extraction.model_answers import (
     EncoderAnswers,
     ForcedAnswers,
-    ModelAnswers,
+    answers_of_corpus,
     structures_of,
 )
-from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
-from syntax_nmt.inference.source_text import SourceSentence, SourceText, read_side, read_sides
+from syntax_nmt.inference.source_text import SourceSentence, SourceText
 from syntax_nmt.methods import how_to_get
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
@@ -34,7 +32,9 @@ from syntax_nmt.task.source_parser import SourceParser
 from syntax_nmt.text.languages import SOURCE
 
 
-class ParentHead(EncoderAnswers):
+def parent_head(
+    model: BaseFairseqModel, text: SourceText, parser: SourceParser | None = None
+) -> EncoderAnswers:
     """Gets the log-probabilities of the parent head, `[dependent, head]` of the pieces.
 
     Args:
@@ -43,22 +43,26 @@ class ParentHead(EncoderAnswers):
     Raises:
         UserError: the model has no supervised heads, or it reads parses, and there is no parser.
     """
+    encoder: Any = getattr(model, "encoder", None)
+    if DEPENDENCIES not in getattr(encoder, "structures", ()):
+        raise UserError(
+            "the model has no supervised attention heads; train one with "
+            f"{how_to_get(DEPENDENCIES)}"
+        )
 
-    def __init__(
-        self, model: BaseFairseqModel, text: SourceText, parser: SourceParser | None = None
-    ) -> None:
-        if DEPENDENCIES not in getattr(getattr(model, "encoder", None), "structures", ()):
-            raise UserError(
-                "the model has no supervised attention heads; train one with "
-                f"{how_to_get(DEPENDENCIES)}"
-            )
-        super().__init__(model, text, self._scores, parser, return_all_hiddens=True)
+    def read(out: Any) -> np.ndarray:
+        return encoder.extra(out)[PARENTS].cpu().numpy()
 
-    def _scores(self, out: Any) -> np.ndarray:
-        return self.encoder.extra(out)[PARENTS].cpu().numpy()
+    return EncoderAnswers(model, text, read, parser, return_all_hiddens=True)
 
 
-class TargetParentHead(ForcedAnswers):
+def target_parent_head(
+    model: BaseFairseqModel,
+    task: FairseqTask,
+    source: SourceText,
+    target: SourceText,
+    parser: SourceParser | None = None,
+) -> ForcedAnswers:
     """Gets those of the decoder's parent head by forced decoding; −inf where a head comes later.
 
     Args:
@@ -69,25 +73,16 @@ class TargetParentHead(ForcedAnswers):
         UserError: the model has no supervised head of the target, or it reads parses, and there is
             no parser.
     """
+    if TARGET_DEPENDENCIES not in getattr(getattr(model, "decoder", None), "structures", ()):
+        raise UserError(
+            "the model has no supervised attention head of the target; train one with "
+            f"{how_to_get(TARGET_DEPENDENCIES)}"
+        )
 
-    def __init__(
-        self,
-        model: BaseFairseqModel,
-        task: FairseqTask,
-        source: SourceText,
-        target: SourceText,
-        parser: SourceParser | None = None,
-    ) -> None:
-        if TARGET_DEPENDENCIES not in getattr(getattr(model, "decoder", None), "structures", ()):
-            raise UserError(
-                "the model has no supervised attention head of the target; train one with "
-                f"{how_to_get(TARGET_DEPENDENCIES)}"
-            )
-        super().__init__(model, task, source, target, parser, return_all_hiddens=True)
-
-    def read(self, extra: Any, row: int, words: int) -> np.ndarray:
-        """`[dependent, head]` of the pieces of a target."""
+    def read(extra: Any, row: int, words: int) -> np.ndarray:
         return extra[TARGET_PARENTS][row, :words, :words].cpu().numpy()
+
+    return ForcedAnswers(model, task, source, target, read, parser, return_all_hiddens=True)
 
 
 def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentence:
@@ -130,16 +125,7 @@ def corpus_of_model(
     Raises:
         UserError: the model has no supervised heads, or files do not belong together.
     """
-    with quiet_fairseq():
-        model, task, _ = load_model(files.path, files.data, choose_device(files.device))
-        parser = source_parser(model, task, files.parser_config)
-        head: ModelAnswers
-        if side == SOURCE:
-            text = read_side(task, wanted, SOURCE)
-            head = ParentHead(model, text, parser)
-        else:
-            sources, text = read_sides(task, wanted)
-            head = TargetParentHead(model, task, sources, text, parser)
+    head, text = answers_of_corpus(files, wanted, side, parent_head, target_parent_head)
     unknown = [bool((tokens == text.dictionary.unk()).any()) for tokens in text.tokens]
     completed: list[tuple[str, ...] | None] = [None] * len(text)
     reference: list[DependencyTree | None] | None = None

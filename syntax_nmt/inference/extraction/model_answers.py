@@ -1,6 +1,5 @@
 """Structures of a trained model for each sentence of a text, in batches, in the text's order."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
@@ -11,11 +10,20 @@ from fairseq.data import data_utils
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
+from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.inference.parsed_sources import ParsedSources
-from syntax_nmt.inference.source_text import SourceSentence, SourceText, length_batches
+from syntax_nmt.inference.parsed_sources import ParsedSources, source_parser
+from syntax_nmt.inference.settings import CorpusText, ModelFiles
+from syntax_nmt.inference.source_text import (
+    SourceSentence,
+    SourceText,
+    length_batches,
+    read_side,
+    read_sides,
+)
 from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
+from syntax_nmt.text.languages import SOURCE
 
 _WINDOW = 4096  # number of sentences sorted by length together; results follow window by window
 
@@ -95,11 +103,13 @@ class EncoderAnswers:
                 yield indices[place], numbers[(slice(lengths[place] - 1),) * numbers.ndim]
 
 
-class ForcedAnswers(ABC):
+class ForcedAnswers:
     """Forced decoding of given translations, whose structures are requested.
 
     Args:
         model: in evaluation mode.
+        read: the numbers of a target's pieces, from what the model returned beside its logits, the
+            row of the batch, and the number of these pieces, without EOS.
         parser: for source annotation that the model reads; None = there is none.
         options: of the model's forward.
 
@@ -113,21 +123,14 @@ class ForcedAnswers(ABC):
         task: FairseqTask,
         source: SourceText,
         target: SourceText,
+        read: Callable[[Any, int, int], np.ndarray],
         parser: SourceParser | None = None,
         **options: Any,
     ) -> None:
         self.decoder = ForcedDecoder(model, task, parser)
         self.source, self.target = source, target
+        self.read = read
         self.options = options
-
-    @abstractmethod
-    def read(self, extra: Any, row: int, words: int) -> np.ndarray:
-        """The numbers of a target's pieces.
-
-        Args:
-            extra: what the model returned beside its logits.
-            words: pieces of the target, without EOS.
-        """
 
     def fits(self, index: int) -> bool:
         """Whether the model has positions for a sentence and its translation."""
@@ -145,6 +148,33 @@ class ForcedAnswers(ABC):
 
     def _pair(self, index: int) -> TokenPair:
         return TokenPair(tuple(self.source.pieces(index)), tuple(self.target.pieces(index)))
+
+
+def answers_of_corpus(
+    files: ModelFiles,
+    wanted: CorpusText,
+    side: str,
+    of_source: Callable[..., ModelAnswers],
+    of_target: Callable[..., ModelAnswers],
+) -> tuple[ModelAnswers, SourceText]:
+    """Loads a model and the text whose structures are requested.
+
+    Args:
+        side: `source` or `target`, whose structures are found by forced decoding.
+        of_source: takes a model, the text, and a parser of the source or None.
+        of_target: takes a model, its task, the sources, the text, and the parser.
+
+    Raises:
+        UserError: as of these two, or files do not belong together.
+    """
+    with quiet_fairseq():
+        model, task, _ = load_model(files.path, files.data, choose_device(files.device))
+        parser = source_parser(model, task, files.parser_config)
+        if side == SOURCE:
+            text = read_side(task, wanted, SOURCE)
+            return of_source(model, text, parser), text
+        sources, text = read_sides(task, wanted)
+        return of_target(model, task, sources, text, parser), text
 
 
 def structures_of(

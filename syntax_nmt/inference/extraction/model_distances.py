@@ -21,7 +21,9 @@ from syntax_nmt.methods import how_to_get
 from syntax_nmt.task.source_parser import SourceParser
 
 
-class EncoderDistances(EncoderAnswers):
+def encoder_distances(
+    model: BaseFairseqModel, text: SourceText, parser: SourceParser | None = None, *, layer: int
+) -> EncoderAnswers:
     """Gets the distance of the gap before each piece.
 
     Args:
@@ -32,23 +34,23 @@ class EncoderDistances(EncoderAnswers):
         UserError: the model has no distances there, or reads parses, and there is no parser.
     """
 
-    def __init__(
-        self,
-        model: BaseFairseqModel,
-        text: SourceText,
-        layer: int,
-        parser: SourceParser | None = None,
-    ) -> None:
-        check_model(model, layer, "encoder")
-        structures = StructureLayers(source_distances=(layer,))
-        super().__init__(model, text, _source_distances, parser, structures=structures)
+    def read(out: Any) -> np.ndarray:
+        return mean_over_heads(out[SOURCE_DISTANCES][0])
+
+    check_model(model, layer, "encoder")
+    structures = StructureLayers(source_distances=(layer,))
+    return EncoderAnswers(model, text, read, parser, structures=structures)
 
 
-def _source_distances(out: Any) -> np.ndarray:
-    return mean_over_heads(out[SOURCE_DISTANCES][0])
-
-
-class DecoderDistances(ForcedAnswers):
+def decoder_distances(
+    model: BaseFairseqModel,
+    task: FairseqTask,
+    source: SourceText,
+    target: SourceText,
+    parser: SourceParser | None = None,
+    *,
+    layer: int,
+) -> ForcedAnswers:
     """Gets the distance of the gap before each piece of a translation, by forced decoding.
 
     Position 0 of the decoder reads EOS and position t the piece before the one it predicts, so the
@@ -63,22 +65,12 @@ class DecoderDistances(ForcedAnswers):
         UserError: the model has no distances there, or reads parses, and there is no parser.
     """
 
-    def __init__(
-        self,
-        model: BaseFairseqModel,
-        task: FairseqTask,
-        source: SourceText,
-        target: SourceText,
-        layer: int,
-        parser: SourceParser | None = None,
-    ) -> None:
-        check_model(model, layer, "decoder")
-        structures = StructureLayers(target_distances=(layer,))
-        super().__init__(model, task, source, target, parser, structures=structures)
-
-    def read(self, extra: Any, row: int, words: int) -> np.ndarray:
-        """The distances of a target."""
+    def read(extra: Any, row: int, words: int) -> np.ndarray:
         return mean_over_heads(extra[TARGET_DISTANCES][0][row, None])[0, 1 : words + 1]
+
+    check_model(model, layer, "decoder")
+    structures = StructureLayers(target_distances=(layer,))
+    return ForcedAnswers(model, task, source, target, read, parser, structures=structures)
 
 
 def mean_over_heads(distances: Tensor) -> np.ndarray:

@@ -21,6 +21,7 @@ from syntax_nmt.pictures.plots.style import (
     legend_below,
     picture_style,
     text_width,
+    widest,
 )
 from syntax_nmt.scoring.constituents.bracketing import Span, brackets_of
 from syntax_nmt.text.joints import plain_hyphens
@@ -105,7 +106,7 @@ def _down_the_page(
         steps[each] = max(steps[each], text_width(label, SMALL, families) + 6)
     starts = [sum(steps[each + 1 :]) for each in range(len(steps))]
     right = sum(steps) + 2
-    column = max(text_width(word, FONT_SIZE, families) for word in tree.words)
+    column = widest(tree.words, families)
     height = _ROW * len(tree)
     figure, axes = blank_axes(right + column, height)
     rows = [height - _ROW * (place + 0.5) for place in range(len(tree))]

@@ -19,6 +19,7 @@ from syntax_nmt.pictures.plots.style import (
     legend_below,
     picture_style,
     text_width,
+    widest,
 )
 from syntax_nmt.text.joints import plain_hyphens
 
@@ -160,12 +161,9 @@ def _down_the_page(
 ) -> tuple[Figure, Axes]:
     """A word a line; between words and arcs the names of the arcs that end there."""
     depths = [_LEVEL * (max(found, default=0) + 1) for found in levels]
-    names = [
-        max((text_width(arc.relation, SMALL, families) for arc in side), default=0.0) + 2 * _GAP
-        for side in arcs
-    ]
+    names = [widest((arc.relation for arc in side), families, SMALL) + 2 * _GAP for side in arcs]
     left = depths[1] + names[1] if arcs[1] else 0.0
-    column = max(text_width(word, FONT_SIZE, families) for word in words)
+    column = widest(words, families)
     right = left + column + names[0]
     height = _ROW * len(words)
     figure, axes = blank_axes(right + depths[0], height)

@@ -16,7 +16,7 @@ from syntax_nmt.pictures.plots.style import (
     figure_in_points,
     legend_below,
     picture_style,
-    text_width,
+    widest,
 )
 
 BETWEEN, WITHIN = "between words", "within a word"
@@ -76,7 +76,7 @@ def draw_distances(sides: Sequence[TokenDistances], title: str = "") -> Figure:
 
 def _label_height(tokens: Sequence[str], families: list[str]) -> float:
     """The room that upright tokens take below the bars."""
-    return max((text_width(token, FONT_SIZE, families) for token in tokens), default=0) + 16
+    return widest(tokens, families) + 16
 
 
 def _scale(sides: Sequence[TokenDistances]) -> tuple[float, float]:

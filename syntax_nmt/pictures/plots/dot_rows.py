@@ -8,12 +8,12 @@ from matplotlib.lines import Line2D
 
 from syntax_nmt.pictures.plots.group_curves import Group, Point
 from syntax_nmt.pictures.plots.style import (
-    FONT_SIZE,
     axes_in_points,
     figure_in_points,
+    legend_above,
     look_of_system,
     picture_style,
-    text_width,
+    widest,
 )
 
 _WIDTH, _NARROWEST = 260.0, 120.0  # of the axis, in points
@@ -43,7 +43,7 @@ def draw_dots(
     labels = [f"{group.label} ({group.size:,})" for group in groups]
     pitch = _ROW + _SYSTEM * len(systems)
     with picture_style([*systems, *labels, x_label, title]) as families:
-        left = max((text_width(label, FONT_SIZE, families) for label in labels), default=0) + _GAP
+        left = widest(labels, families) + _GAP
         width = _WIDTH if room is None else max(_NARROWEST, min(_WIDTH, room - left))
         height = pitch * max(1, len(groups))
         figure = figure_in_points(left + width, height)
@@ -63,7 +63,10 @@ def draw_dots(
         axes.set_axisbelow(True)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)
-        above = _legend(axes, markers, width, families)
+        above = legend_above(
+            axes, markers, width, widest(systems, families) + _SAMPLE,
+            bbox_to_anchor=(0, 1.01), handletextpad=0.2,
+        )  # fmt: skip
         axes.set_title(title, pad=above + 6)
         return figure
 
@@ -80,15 +83,3 @@ def _draw_system(
         if point.low is not None and point.high is not None:
             axes.plot([point.low, point.high], [place, place], color=look["color"], linewidth=1.0)
     return drawn
-
-
-def _legend(axes: Axes, markers: Sequence[Line2D], width: float, families: list[str]) -> float:
-    """The names above the rows, as many side by side as fit; how high they are, in points."""
-    names = [str(marker.get_label()) for marker in markers]
-    widest = max((text_width(name, FONT_SIZE, families) for name in names), default=0.0)
-    across = max(1, min(len(names), int(width // (widest + _SAMPLE))))
-    axes.legend(
-        handles=markers, labels=names, loc="lower left", bbox_to_anchor=(0, 1.01), ncols=across,
-        frameon=False, borderaxespad=0, handletextpad=0.2,
-    )  # fmt: skip
-    return 4 + 14.0 * -(-len(names) // across)

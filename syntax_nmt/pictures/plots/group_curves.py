@@ -12,10 +12,11 @@ from syntax_nmt.pictures.plots.style import (
     FONT_SIZE,
     axes_in_points,
     figure_in_points,
+    legend_above,
     look_of_system,
     picture_style,
     plain_axes,
-    text_width,
+    widest,
 )
 
 _HEIGHT, _GROUP, _NARROWEST = 190.0, 62.0, 250.0  # points
@@ -92,10 +93,10 @@ def draw_curves(
     joined = [group.size >= _FEW for group in groups]
     with picture_style([*systems, *labels, x_label, y_label, title]) as families:
         lines = [line for label in labels for line in label.split("\n")]
-        pitch = max(_GROUP, _widest(lines, families) + 10)
+        pitch = max(_GROUP, widest(lines, families) + 10)
         width = max(_NARROWEST, len(groups) * pitch)
         if room is not None:
-            narrowest = len(groups) * (_widest(lines, families) + 6)
+            narrowest = len(groups) * (widest(lines, families) + 6)
             width = min(width, max(room - _AXIS, narrowest))
         figure = figure_in_points(width, _HEIGHT)
         figure.set_label(title or f"{y_label} by {x_label}")
@@ -110,24 +111,12 @@ def draw_curves(
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         plain_axes(axes)
-        above = _legend(axes, curves, width, _widest(list(systems), families))
+        above = legend_above(
+            axes, curves, width, widest(systems, families) + _SAMPLE + 20,
+            bbox_to_anchor=(0, 1.02), handlelength=_SAMPLE / (FONT_SIZE - 1),
+        )  # fmt: skip
         axes.set_title(title, pad=above + 6)
         return figure
-
-
-def _widest(texts: Sequence[str], families: list[str]) -> float:
-    return max((text_width(text, FONT_SIZE, families) for text in texts), default=0.0)
-
-
-def _legend(axes: Axes, lines: Sequence[Line2D], width: float, widest: float) -> float:
-    """The names above the curves, as many side by side as fit; how high they are, in points."""
-    names = [str(line.get_label()) for line in lines]
-    across = max(1, min(len(names), int(width // (widest + _SAMPLE + 20))))
-    axes.legend(
-        handles=lines, labels=names, loc="lower left", bbox_to_anchor=(0, 1.02), ncols=across,
-        frameon=False, borderaxespad=0, handlelength=_SAMPLE / (FONT_SIZE - 1),
-    )  # fmt: skip
-    return 4 + 14.0 * -(-len(names) // across)
 
 
 def _draw_curve(

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
@@ -104,6 +105,11 @@ def text_width(text: str, size: float, families: list[str]) -> float:
     return width / scale
 
 
+def widest(texts: Iterable[str], families: list[str], size: float = FONT_SIZE) -> float:
+    """How wide the widest of some texts is, in points."""
+    return max((text_width(text, size, families) for text in texts), default=0.0)
+
+
 def figure_in_points(width: float, height: float) -> Figure:
     """An empty figure; content beyond its edges is kept when it is written."""
     return Figure(figsize=(max(width, 1) / POINTS, max(height, 1) / POINTS))
@@ -143,6 +149,26 @@ def legend_below(where: Axes | Figure, handles: Sequence[Artist], **look: Any) -
     """
     usual = {"bbox_to_anchor": (0, 0), "ncols": len(handles), "frameon": False}
     where.legend(handles=handles, loc="upper left", **{**usual, **look})
+
+
+def legend_above(
+    axes: Axes, lines: Sequence[Line2D], width: float, name_width: float, **look: Any
+) -> float:
+    """Names the lines of systems above a picture, as many side by side as fit.
+
+    Args:
+        width: of the picture, in points.
+        name_width: of a name and its sample, in points.
+        **look: of the legend, for matplotlib.
+
+    Returns:
+        how high the names are, in points.
+    """
+    names = [str(line.get_label()) for line in lines]
+    across = max(1, min(len(names), int(width // name_width)))
+    look |= {"loc": "lower left", "ncols": across, "frameon": False, "borderaxespad": 0}
+    axes.legend(handles=lines, labels=names, **look)
+    return 4 + 14.0 * -(-len(names) // across)
 
 
 def mark_cell(
@@ -221,4 +247,4 @@ def _size_and_width(columns: Sequence[str], cell: float) -> tuple[float, float]:
     """The size of letters, and the width of the widest word above."""
     size = min(FONT_SIZE, 0.82 * cell)
     families = list(mpl.rcParams["font.family"])
-    return size, max((text_width(word, size, families) for word in columns), default=0.0)
+    return size, widest(columns, families, size)

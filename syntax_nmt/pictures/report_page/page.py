@@ -1,5 +1,6 @@
 """The page: figures, pictures and samples put into the templates of this folder."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,7 @@ from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
 from syntax_nmt.reporting.training_log import training_figures
 from syntax_nmt.scoring.translations.lengths import longer_text
 from syntax_nmt.scoring.translations.linearised_output import balanced_notes
-from syntax_nmt.scoring.translations.text_tables import (
-    interval_text,
-    is_significant,
-    p_text,
-    signed,
-)
+from syntax_nmt.scoring.translations.text_tables import interval_text, marked_p, signed
 from syntax_nmt.scoring.words.word_tables import comparison_tables, score_tables, word_notes
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -53,7 +49,7 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
         fixed=_fixed,
         signed=_signed,
         duration=_duration,
-        probability=_probability,
+        probability=partial(marked_p, unmarked="\u2007"),  # a space as wide as the mark
         interval=interval_text,
     )
     scores, comparison = data.scores, data.comparison
@@ -95,11 +91,6 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
 def _tests(comparison: dict[str, Any]) -> dict[str, str]:
     item = next(iter(comparison["systems"][1]["scores"].values()))
     return {test: label for test, label in _TESTS.items() if test in item}
-
-
-def _probability(found: dict[str, Any]) -> str:
-    """Marked, or with a space as wide as the mark."""
-    return p_text(found) + ("*" if is_significant(found) else "\u2007")
 
 
 def _fixed(value: float, width: int) -> str:

@@ -105,7 +105,7 @@ def annotate_file(
         annotator.load()  # errors are reported before the progress bar starts
     counts: Counter[str] = Counter(lines=0)
     whole = resources.shard.count == 1
-    progress = Progress(lines, output.name, "sentences")
+    progress = Progress(None, output.name, "sentences", lines)
     with parts.held(shared=not whole), progress:
         for done in _annotated_parts(text, parts, annotator, resources, progress.update):
             counts.update(done)

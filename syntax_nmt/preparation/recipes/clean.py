@@ -15,11 +15,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from tqdm import tqdm
-
 from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer, default_mode
+from syntax_nmt.progress import Progress
 from syntax_nmt.text.cleaning import clean_line
 from syntax_nmt.text.unspaced import is_unspaced
 
@@ -240,7 +239,7 @@ class CleanCorpus:
             held_out = output(prefix) if every else kept
             for source, target in parts:
                 before = counts["pairs"]
-                pairs = tqdm(read_pairs(source, target), source.name, unit="pair", disable=None)
+                pairs = Progress(read_pairs(source, target), source.name, "pairs")
                 for pair in pairs:
                     counts["pairs"] += 1
                     reason = self.wanted.reason(pair)

@@ -30,9 +30,8 @@ from syntax_nmt.scoring.translations.test_set import System, TestSet
 from syntax_nmt.scoring.translations.text_tables import (
     SIGNIFICANT,
     interval_text,
-    is_significant,
+    marked_p,
     metric_name,
-    p_text,
     score_cell,
     signature_lines,
     signed,
@@ -122,11 +121,7 @@ def scored_systems(
             name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "runs": of_runs}
             for name, of_runs in measures.run_scores(of_system).items()
         }
-        found.append(
-            {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
-        )
-        if system.balanced:
-            found[-1]["balanced_trees"] = [*system.balanced]
+        found.append(system.figures(scores))
     for other in found[1:]:
         for name, item in other["scores"].items():
             item["difference"] = item["score"] - found[0]["scores"][name]["score"]
@@ -291,7 +286,7 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
         item = system["scores"][name]
         row = [system["name"], score_cell(item, width)]
         row.append(signed(item["difference"], width) if "difference" in item else NO_FIGURE)
-        row += [_p_cell(item[column]) if column in item else "" for column in columns]
+        row += [marked_p(item[column]) if column in item else "" for column in columns]
         if intervals and "seeds" in item:
             row.append(interval_text(item["seeds"], width))
         if "sign_test" in item:
@@ -304,8 +299,3 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
 def _has_intervals(figures: dict[str, Any]) -> bool:
     items = [item for system in figures["systems"] for item in system["scores"].values()]
     return any(item["seeds"]["low"] is not None for item in items if "seeds" in item)
-
-
-def _p_cell(found: dict[str, Any]) -> str:
-    """Flush right with and without the mark."""
-    return f"{p_text(found)}{'*' if is_significant(found) else ' '}"

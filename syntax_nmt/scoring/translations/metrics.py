@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric, Signature
-from tqdm import tqdm
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.progress import Progress
 from syntax_nmt.scoring.translations.ribes import RIBES
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 from syntax_nmt.scoring.translations.test_set import System, Text
@@ -133,7 +133,7 @@ class MetricSet:
         """
         starts = range(0, len(references[0].sentences), _BLOCK)
         blocks: list[list[list[np.ndarray]]] = [[[] for _ in system.runs] for system in systems]
-        for start in tqdm(starts, desc="scoring", unit="block", leave=False, disable=None):
+        for start in Progress(starts, "scoring", "blocks", leave=False):
             block = slice(start, start + _BLOCK)
             for metric in self._metrics:
                 referred = [reference.sentences[block] for reference in references]

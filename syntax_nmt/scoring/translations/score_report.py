@@ -74,8 +74,7 @@ def _system_figures(
         scores[name]["runs"] = of_runs
         if name in details[0]:
             scores[name]["details"] = [detail[name] for detail in details]
-    figures = {"name": system.name, "files": [run.name for run in system.runs], "scores": scores}
-    return figures | ({"balanced_trees": [*system.balanced]} if system.balanced else {})
+    return system.figures(scores)
 
 
 def certain_scores(

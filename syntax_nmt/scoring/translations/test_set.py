@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 from types import MappingProxyType
+from typing import Any
 
 from syntax_nmt.data.subwords import (
     CONTINUED,
@@ -60,6 +61,12 @@ class System:
     name: str
     runs: tuple[Text, ...]
     balanced: tuple[float, ...] = ()
+
+    def figures(self, scores: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """What JSON says of it, with its scores by metric."""
+        files = [run.name for run in self.runs]
+        figures: dict[str, Any] = {"name": self.name, "files": files, "scores": scores}
+        return figures | ({"balanced_trees": [*self.balanced]} if self.balanced else {})
 
 
 @dataclass(frozen=True)

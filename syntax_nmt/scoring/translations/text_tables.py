@@ -1,5 +1,6 @@
 """Cells and lines of tables of scores, made of the figures that go into JSON."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from syntax_nmt.data.text_columns import NO_FIGURE
@@ -57,6 +58,27 @@ def p_text(found: dict[str, Any]) -> str:
         text = p_value_text(found["p_value"], found.get("floor", 0.0))
         return f"{text} ({p_value_text(found['p_holm'])})" if "p_holm" in found else text
     return "no spread" if min(found["seeds"]) >= FEWEST else f"needs {FEWEST} seeds"
+
+
+def marked_p(found: dict[str, Any], unmarked: str = " ") -> str:
+    """What a test says, with an asterisk if it finds a difference.
+
+    Args:
+        found: as of :func:`p_text`.
+        unmarked: stands in place of the asterisk, as wide as it.
+    """
+    return p_text(found) + ("*" if is_significant(found) else unmarked)
+
+
+def adjusted(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Holm's p in place of a test's own; a bound where the test could give none below.
+
+    Args:
+        found: with `p_value` and `p_holm`.
+    """
+    p_value = found["p_holm"]
+    floor = p_value if found["p_value"] <= found.get("floor", 0.0) else 0.0
+    return {"p_value": p_value, "floor": floor}
 
 
 def interval_text(found: dict[str, Any], width: int) -> str:

@@ -7,8 +7,9 @@ from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Table
 from syntax_nmt.scoring.translations.comparison import INTERVAL, TEST_COLUMNS
 from syntax_nmt.scoring.translations.text_tables import (
+    adjusted,
     interval_text,
-    is_significant,
+    marked_p,
     p_text,
     score_cell,
     signed,
@@ -112,8 +113,8 @@ def _comparison_table(table: Figures, place: int, width: int) -> Table:
         rows.append(row)
     tested = sum(bucket["tested"] for bucket in buckets)
     count = f"{tested} bucket{'s' * (tested > 1)}"
-    adjusted = f"; p after Holm's adjustment over {count}" if tests else ""
-    return Table(head, rows, measure_text(table) + adjusted)
+    adjustment = f"; p after Holm's adjustment over {count}" if tests else ""
+    return Table(head, rows, measure_text(table) + adjustment)
 
 
 def _has_interval(system: Figures) -> bool:
@@ -121,10 +122,4 @@ def _has_interval(system: Figures) -> bool:
 
 
 def _p_cell(found: Figures) -> str:
-    """The adjusted p; a bound where the test can give none that is smaller."""
-    if found["p_value"] is None:
-        return p_text(dict(found))
-    p_value = found["p_holm"]
-    floor = p_value if found["p_value"] <= found.get("floor", 0.0) else 0.0
-    adjusted = {"p_value": p_value, "floor": floor}
-    return f"{p_text(adjusted)}{'*' if is_significant(adjusted) else ' '}"
+    return p_text(dict(found)) if found["p_value"] is None else marked_p(adjusted(found))

@@ -17,7 +17,7 @@ from translations import write as write_lines
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.inference.checkpoint import choose_device, load_model
-from syntax_nmt.inference.extraction.model_distances import EncoderDistances
+from syntax_nmt.inference.extraction.model_distances import encoder_distances
 from syntax_nmt.inference.source_text import read_segmented
 from syntax_nmt.pictures.plots.group_curves import Group, Point
 
@@ -138,7 +138,7 @@ class TestModels:
         assert sides[0].opens_word == [piece[0] == "▁" for piece in PIECES[0].split()]
         model, task, _ = load_model(files["latent"], files["data"], choose_device("cpu"))
         text = read_segmented(files["folder"] / "source", task.source_dictionary)
-        ((_, mean),) = EncoderDistances(model, text, 1).of([0], 100, None)
+        ((_, mean),) = encoder_distances(model, text, layer=1).of([0], 100, None)
         np.testing.assert_allclose(sides[0].rows["mean"], mean, atol=1e-6)
         (sides, _), _, _ = plot("distances", *options, "--head", 3)
         assert list(sides[0].rows) == ["head 3"]
