@@ -68,6 +68,7 @@ setup(
         "tabulate>=0.9",
         "tensorboardX>=2.6",
         "tqdm>=4.66",
+        "wcwidth>=0.2.13",  # of characters in terminals; tabulate aligns by it, too
     ],
     extras_require={
         "cluster": ["dask[distributed]>=2024.1"],

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from wcwidth import wcswidth
+
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.text_columns import display_width
 
 # Symbols of a head, by whether it has dependents above and below; with a plain end where other
 # lines pass.
@@ -29,13 +30,13 @@ def draw_tree(
     arcs = _arcs(tree)
     digits = len(str(len(tree)))
     left = [f"{number:>{digits}} {line}" for number, line in enumerate(arcs, start=1)]
-    width = max(map(display_width, left)) + 2
+    width = max(map(wcswidth, left)) + 2
     lines = []
     for word, text in enumerate(left):
         if reference is None or reference.heads[word] == tree.heads[word]:
             lines.append(_styled(text, _DIM, digits, colour))
             continue
-        text = _styled(text, _RED, len(text), colour) + " " * (width - display_width(text))
+        text = _styled(text, _RED, len(text), colour) + " " * (width - wcswidth(text))
         lines.append(text + _styled(_note(reference, word), _RED, 1, colour))
     return "\n".join(lines) + "\n"
 

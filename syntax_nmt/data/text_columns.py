@@ -1,28 +1,19 @@
-"""Text for a terminal: its width, labelled lists, numbers as cells."""
+"""Text for a terminal: labelled lists, numbers as cells."""
 
-import unicodedata
 from collections.abc import Sequence
+
+from wcwidth import wcswidth
 
 NO_FIGURE = "–"
 _WIDTH = 100
 
 
-def display_width(text: str) -> int:
-    """The number of terminal columns of a text: two for wide characters, none for accents.
-
-    Args:
-        text: one line without control characters.
-    """
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
-
-
 def labelled(label: str, parts: Sequence[str]) -> list[str]:
     """A label and a list of parts, wrapped to lines."""
-    margin = max(8, display_width(label)) + 2
-    lines = [label + " " * (margin - display_width(label))]
+    margin = max(8, wcswidth(label)) + 2
+    lines = [label + " " * (margin - wcswidth(label))]
     for part in parts:
-        if len(lines[-1]) > margin and display_width(lines[-1]) + display_width(part) > _WIDTH - 2:
+        if len(lines[-1]) > margin and wcswidth(lines[-1]) + wcswidth(part) > _WIDTH - 2:
             lines.append(" " * margin)
         lines[-1] += part + " "
     return [f"  {line.rstrip()}" for line in lines]

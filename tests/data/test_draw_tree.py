@@ -5,7 +5,6 @@ import re
 from trees_of import tree_of
 
 from syntax_nmt.data.draw_tree import draw_tree
-from syntax_nmt.data.text_columns import display_width
 
 WORDS = ["the", "dog", "saw", "猫", "."]
 TREE = tree_of([1, 2, 2, 2, 3], words=WORDS)
@@ -49,7 +48,13 @@ def test_crossing_arcs_and_one_word():
     assert not re.search("[├╰╭┡┢] +─", drawing)  # no arc has a gap
 
 
-def test_width_in_a_terminal():
-    assert display_width("ab") == 2
-    assert display_width("猫") == 2
-    assert display_width("e\u0301") == 1
+def test_notes_are_aligned_after_wide_characters_and_accents():
+    drawing = draw_tree(
+        tree_of([0, 0, 0], words=["ab", "猫", "e\u0301"]),
+        tree_of([1, 1, 1], words=["ab", "猫", "e\u0301"]),
+    )
+    assert drawing == (
+        "1 ─┮ ab    ✗ reference: 2 猫\n"
+        "2  ├─╼ 猫  ✗ reference: the root\n"
+        "3  ╰─╼ e\u0301   ✗ reference: 2 猫\n"
+    )

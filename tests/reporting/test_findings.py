@@ -46,6 +46,14 @@ def test_plain_columns_are_as_wide_as_their_cells():
     ]
 
 
+@pytest.mark.parametrize("form", ["text", PLAIN])
+def test_wide_characters_are_two_columns_in_a_terminal(form):
+    *_, wide, narrow = (
+        Table(["name", "lines"], [["猫猫", "1"], ["aa", "10"]]).render(form).split("\n")
+    )
+    assert wide.split("猫猫")[1] == " " * (narrow.index("10") - 3) + "1"
+
+
 def test_github_tables_do_not_say_how_columns_are_aligned():
     assert set(TABLE.render(GITHUB).split("\n")[1]) == {"|", "-"}
     assert r"a & b\|c" in TABLE.render(GITHUB)
