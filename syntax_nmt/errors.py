@@ -40,17 +40,24 @@ _OPTION = re.compile(r"(?<![\w/-])--([a-z][a-z0-9-]*)")
 
 
 @contextmanager
-def named_as_in_python() -> Iterator[None]:
+def named_as_in_python(*arguments: str) -> Iterator[None]:
     """Names arguments in the messages of a :class:`UserError` as Python has them.
 
     `parser_config` in place of `--parser-config`: for functions that share their checks with
     commands.
+
+    Args:
+        *arguments: of the functions; other options, such as those of a training, keep their form.
     """
+
+    def as_in_python(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return name if name in arguments else option[0]
+
     try:
         yield
     except UserError as error:
-        said = _OPTION.sub(lambda option: option[1].replace("-", "_"), str(error))
-        raise UserError(said) from error.__cause__
+        raise UserError(_OPTION.sub(as_in_python, str(error))) from error.__cause__
 
 
 @contextmanager

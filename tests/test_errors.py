@@ -29,10 +29,10 @@ def test_programs_are_known_by_their_names(started, ends, monkeypatch):
 
 
 def test_messages_name_arguments_as_python_has_them():
-    said = "--beam 0: give --max-len-b, not a/--path or x--y: --"
-    with pytest.raises(UserError) as raised, named_as_in_python():
+    said = "--beam 0: give --max-len-b, not --arch, a/--beam or x--beam: --"
+    with pytest.raises(UserError) as raised, named_as_in_python("beam", "max_len_b"):
         raise UserError(said) from KeyError("why")
-    assert str(raised.value) == "beam 0: give max_len_b, not a/--path or x--y: --"
+    assert str(raised.value) == "beam 0: give max_len_b, not --arch, a/--beam or x--beam: --"
     assert isinstance(raised.value.__cause__, KeyError)
 
 

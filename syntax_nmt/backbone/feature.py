@@ -66,7 +66,8 @@ class Feature:
 
         Args:
             options: the method's own.
-            half: a :class:`TransformerHalf` or an `RNNHalf`, whichever the method declares it for.
+            half: what the method declares it for: a :class:`TransformerHalf`, or a half of
+                :mod:`syntax_nmt.backbone.rnn_feature`.
 
         Raises:
             UserError: options that contradict each other.

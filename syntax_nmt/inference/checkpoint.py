@@ -1,4 +1,4 @@
-"""Loads a trained model and its task from a checkpoint, to extract structures."""
+"""Loads a trained model and its task from a checkpoint, for text without annotation files."""
 
 import logging
 import warnings
@@ -20,7 +20,8 @@ from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.offline import check_device
 
-# Structures depend only on the text: no annotation file is read, no token is omitted.
+# No annotation file is read, no token is omitted. The caller sets a parser for models that read
+# parses.
 _TEXT_ALONE = {
     **{kind.option: False for kind in LOADED_KINDS},
     COLUMNS[0].option: None,

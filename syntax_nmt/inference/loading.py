@@ -15,13 +15,13 @@ from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fai
 from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.segmentation import Segment, segmenters
-from syntax_nmt.inference.settings import Segmentation
+from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, Segmentation
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 
 
-@named_as_in_python()
+@named_as_in_python(*ARGUMENTS_OF_LOAD)
 def load(
     path: str | Path,
     data: str | Path,
@@ -37,8 +37,8 @@ def load(
         data: the folder that `syntax-nmt prepare` wrote, which stores the segmentation; or a
             data-bin folder, with `segmentation`.
         device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
-        parser_config: for models that read dependencies, features or phrases of parsed sources, the
-            parser's file; by default `parser.json` of the prepared folder.
+        parser_config: for models that read dependencies, features, phrases or trees of parsed
+            sources, the parser's file; by default `parser.json` of the prepared folder.
         **segmentation: in place of the folder's segmentation, the text options of
             `fairseq-interactive`, such as `tokenizer="moses"`, `bpe="subword_nmt"`,
             `bpe_codes="codes"`; or `segmented=True` for text that is segmented already.

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,11 +30,14 @@ from syntax_nmt.inference.results import (
 )
 from syntax_nmt.inference.search_options import check_search
 from syntax_nmt.inference.segmentation import Segment
+from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD
 from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
+
+_in_python = named_as_in_python(*ARGUMENTS_OF_LOAD)
 
 
 class LoadedModel:
@@ -86,7 +89,7 @@ class LoadedModel:
             return found[0].text
         return [hypotheses[0].text for hypotheses in found]
 
-    @named_as_in_python()
+    @_in_python
     def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
         """All final hypotheses of the search, the best first, with their scores.
 
@@ -113,7 +116,7 @@ class LoadedModel:
         known = {DEPENDENCIES: source, CONSTITUENTS: source, CHUNKED: target}
         return tuple(name for name, there in known.items() if name in there)
 
-    @named_as_in_python()
+    @_in_python
     def trees(
         self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False
     ) -> Any:
@@ -143,7 +146,7 @@ class LoadedModel:
         kinds = [kind for kind in parsed_kinds([self.model]) if kind not in COLUMNS]
         return tuple(dict.fromkeys(str(kind.parsed_by) for kind in kinds))
 
-    @named_as_in_python()
+    @_in_python
     def parses(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
         """Trees of the source that the parser gives the model, which reads them.
 
@@ -165,7 +168,7 @@ class LoadedModel:
         check_parser(self.model, self._parser)
         return _of_each(partial(self._parses, kind), sentences)
 
-    @named_as_in_python()
+    @_in_python
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """Word alignments, as from `syntax-nmt align`.
 
@@ -180,7 +183,7 @@ class LoadedModel:
         """
         return _of_each(self._aligned, source, target)
 
-    @named_as_in_python()
+    @_in_python
     def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The cross-attention between words that :meth:`align` takes its links from.
 
@@ -195,7 +198,7 @@ class LoadedModel:
         """
         return _of_each(self._attended, source, target)
 
-    @named_as_in_python()
+    @_in_python
     def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The chunks that a bi-scale decoder finds in translations, as in `syntax-nmt chunks`.
 
@@ -231,18 +234,14 @@ class LoadedModel:
             if batches.max_tokens is not None:  # that of the training, which skipped long pairs
                 batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
             try:
-                found = self.hub.generate(tokens, beam, **options)
+                of_sentences = self.hub.generate(tokens, beam, **options)
             except (AssertionError, ValueError) as error:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
-            return [
-                [
-                    ScoredTranslation(
-                        self.hub.decode(found["tokens"]), float(found["score"]) / math.log(2)
-                    )
-                    for found in hypotheses
-                ]
-                for hypotheses in found
-            ]
+        return [list(map(self._scored, hypotheses)) for hypotheses in of_sentences]
+
+    def _scored(self, hypothesis: Mapping[str, Any]) -> ScoredTranslation:
+        score = float(hypothesis["score"]) / math.log(2)
+        return ScoredTranslation(self.hub.decode(hypothesis["tokens"]), score)
 
     def _pieces(self, sentence: str) -> str:
         return " ".join(self._segment(sentence))

@@ -27,7 +27,7 @@ def source_parser(
     if not kinds or parser_config is None:
         return None
     parser = SourceParser.read(parser_config, task)
-    parser.find(kinds)
+    parser.find_models(kinds)
     return parser
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,3 +114,7 @@ class Segmentation:
                 raise UserError(f"{option} {value}: no such file")
         if self.as_prepared:
             read_segmentation(prepared_folder(Path(data))[0])
+
+
+# Of `load`, which commands have as options.
+ARGUMENTS_OF_LOAD = ("device", "parser_config", *(field.name for field in fields(Segmentation)))

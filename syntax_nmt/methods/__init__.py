@@ -2,7 +2,7 @@
 
 The first lines of each folder say what the paper computes and where each equation is; its `METHOD`
 declares what the rest of the package knows about it. No folder imports another: models combine
-them, and shared code is in `syntax_nmt.backbone`.
+them. Shared code is in `syntax_nmt.backbone`, and that of methods alone in the files here.
 """
 
 from typing import Any

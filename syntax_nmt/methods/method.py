@@ -130,8 +130,8 @@ class Method:
         lines: ways to train it.
         switch: options that add it to a mixed model.
         trials: architectures with options that no preset asks for, by name, for tests.
-        finds_words: whether it finds the words of subwords.
-        finds_ends: whether it reads where words end.
+        finds_words: whether it finds the words of subwords; tests then cut words into several.
+        finds_ends: whether it reads where words end; likewise.
         unread: options that 0.1.0 took without effect, by the option that switches them on.
         anywhere: options that parts of both families use, although one has them.
         gives: by structure that can be extracted from its models, the options that give it.

@@ -21,7 +21,7 @@ from syntax_nmt.text.languages import SOURCE
 logger = logging.getLogger(__name__)
 
 _Labels = Mapping[AnnotationKind, tuple[str, ...]]
-Parser = Callable[
+Annotate = Callable[
     [Sequence[AnnotationKind], Tensor, Optional[PiecesOfBatch], _Labels], Mapping[str, Tensor]
 ]
 """Makes the tensors of some kinds from the source tokens of a batch, B×S, the text of typed
@@ -45,7 +45,8 @@ class AnnotationInputs:
     the log warns once of options that load them.
 
     Args:
-        labels: of the annotation files that are already loaded.
+        loaded: the kinds whose files options load.
+        labels: of these files, as far as they are open.
         parser: supplies at inference what the batch lacks; None = there is none.
 
     Attributes:
@@ -56,7 +57,7 @@ class AnnotationInputs:
         self,
         loaded: Collection[AnnotationKind],
         labels: Mapping[AnnotationKind, Sequence[str]],
-        parser: Parser | None = None,
+        parser: Annotate | None = None,
     ) -> None:
         self.objectives: Sequence[Any] = ()
         self._labels = labels

@@ -26,8 +26,8 @@ from syntax_nmt.text.languages import plain_language
 logger = logging.getLogger(__name__)
 
 # The pieces of a sentence; None = an unknown piece that has lost its string.
-Pieces = tuple[Optional[str], ...]
-_Rows = dict[tuple[AnnotationKind, Pieces], np.ndarray]
+_Spelled = tuple[Optional[str], ...]
+_Rows = dict[tuple[AnnotationKind, _Spelled], np.ndarray]
 
 _REMEMBERED = 20_000  # annotations of sentences, one a kind; about 1 kB each
 
@@ -77,7 +77,7 @@ class SourceParser:
             )
         return parser
 
-    def find(self, kinds: Iterable[AnnotationKind]) -> None:
+    def find_models(self, kinds: Iterable[AnnotationKind]) -> None:
         """Finds the parsing models without loading them, so that missing ones are reported early.
 
         Args:
@@ -115,7 +115,7 @@ class SourceParser:
             UserError: models are missing or do not load, or Stanza fails on one sentence after
                 another.
         """
-        self.find(kinds)
+        self.find_models(kinds)
         for kind in kinds:
             self._number(kind, labels.get(kind, ()))
         pad = self._dictionary.pad()
@@ -139,11 +139,11 @@ class SourceParser:
             batch[kind.key] = batch[kind.key].to(src_tokens.device)
         return batch
 
-    def trees(self, task: str, sentences: Sequence[Sequence[str]]) -> list[Any]:
+    def trees(self, analysis: str, sentences: Sequence[Sequence[str]]) -> list[Any]:
         """The trees of which :meth:`parse` makes the annotation, over the words of the text.
 
         Args:
-            task: `dependencies` or `constituents`.
+            analysis: `dependencies` or `constituents`.
             sentences: the pieces of each, which are joined to words.
 
         Returns:
@@ -154,13 +154,13 @@ class SourceParser:
             UserError: as of :meth:`parse`.
         """
         words = [self._words(tuple(pieces))[0] for pieces in sentences]
-        kind = next(kind for kind in PARSED_KINDS if kind.parsed_by == task)
-        found: list[Any] = []
-        for of_sentence, analysis in zip(words, self._parsers.analyses(task, words)):
-            tree: Any = None if analysis is None else kind.of_analysis(analysis)
+        kind = next(kind for kind in PARSED_KINDS if kind.parsed_by == analysis)
+        trees: list[Any] = []
+        for of_sentence, parsed in zip(words, self._parsers.analyses(analysis, words)):
+            tree: Any = None if parsed is None else kind.of_analysis(parsed)
             fits = tree is not None and len(tree) == len(of_sentence)
-            found.append(replace(tree, words=tuple(of_sentence)) if fits else None)
-        return found
+            trees.append(replace(tree, words=tuple(of_sentence)) if fits else None)
+        return trees
 
     def _number(self, kind: AnnotationKind, labels: tuple[str, ...]) -> None:
         """Numbers the labels from 1; rows with other numbers are forgotten."""
@@ -171,7 +171,7 @@ class SourceParser:
         for known in [known for known in self._remembered if known[0] == kind]:
             del self._remembered[known]
 
-    def _spelled(self, tokens: Sequence[int]) -> Pieces:
+    def _spelled(self, tokens: Sequence[int]) -> _Spelled:
         unknown = self._dictionary.unk()
         if unknown in tokens and self.config.subwords != NO_SUBWORDS:
             self._warn(
@@ -181,14 +181,14 @@ class SourceParser:
             )
         return tuple(None if token == unknown else self._dictionary[token] for token in tokens)
 
-    def _rows(self, kinds: Sequence[AnnotationKind], sentences: Sequence[Pieces]) -> _Rows:
+    def _rows(self, kinds: Sequence[AnnotationKind], sentences: Sequence[_Spelled]) -> _Rows:
         """The rows of the sentences; recently parsed ones are not parsed again."""
         rows: _Rows = {}
-        for task in dict.fromkeys(kind.parsed_by for kind in kinds):
-            of_task = [kind for kind in kinds if kind.parsed_by == task]
-            keys = [(kind, pieces) for pieces in dict.fromkeys(sentences) for kind in of_task]
+        for analysis in dict.fromkeys(kind.parsed_by for kind in kinds):
+            parsed_alike = [kind for kind in kinds if kind.parsed_by == analysis]
+            keys = [(kind, pieces) for pieces in dict.fromkeys(sentences) for kind in parsed_alike]
             unknown = dict.fromkeys(key[1] for key in keys if key not in self._remembered)
-            parsed = self._parsed(of_task, unknown)
+            parsed = self._parsed(parsed_alike, unknown)
             for key in keys:
                 remembered = self._remembered.pop(key, None)
                 rows[key] = parsed[key] if remembered is None else remembered
@@ -197,21 +197,21 @@ class SourceParser:
             del self._remembered[next(iter(self._remembered))]
         return rows
 
-    def _parsed(self, kinds: Sequence[AnnotationKind], sentences: Iterable[Pieces]) -> _Rows:
+    def _parsed(self, kinds: Sequence[AnnotationKind], sentences: Iterable[_Spelled]) -> _Rows:
         """The rows of some sentences, all different, for kinds of one analysis."""
         cut = {pieces: self._words(pieces) for pieces in sentences}
         rows = {(kind, pieces): kind.no_row(len(pieces)) for kind in kinds for pieces in cut}
-        task = kinds[0].parsed_by
-        assert task is not None
-        analyses = self._parsers.analyses(task, [words for words, _ in cut.values()])
-        for (pieces, (_, counts)), analysis in zip(cut.items(), analyses):
-            for kind in kinds if analysis is not None else ():
-                annotation = kind.of_analysis(analysis)
+        analysis = kinds[0].parsed_by
+        assert analysis is not None
+        analyses = self._parsers.analyses(analysis, [words for words, _ in cut.values()])
+        for (pieces, (_, counts)), parsed in zip(cut.items(), analyses):
+            for kind in kinds if parsed is not None else ():
+                annotation = kind.of_analysis(parsed)
                 if annotation is not None and len(annotation) == len(counts):
                     rows[kind, pieces] = kind.row(annotation, counts, self._label_ids[kind][1])
         return rows
 
-    def _words(self, pieces: Pieces) -> tuple[list[str], list[int]]:
+    def _words(self, pieces: _Spelled) -> tuple[list[str], list[int]]:
         """The words and the number of pieces of each; none if a piece has parts of two words."""
         scheme, unknown = self.config.subwords, self._dictionary.unk_word
         marked = [unknown if piece is None else piece for piece in pieces]

@@ -58,7 +58,7 @@ logger = logging.getLogger(__name__)
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
 class SyntaxTranslationTask(RawTextHooks, TranslationTask):
-    """Translation with annotation: source dependencies and phrases, target chunks.
+    """Translation with annotation of the source, the target, or both.
 
     This class has the hooks that fairseq calls; the parts of the task do the work. It differs from
     fairseq's own task even without annotation: killed trainings resume exactly, no sentence is
@@ -263,7 +263,7 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
                 model.origin = origin
         if self.parser is not None:
             with exits_in_fairseq_programs():
-                self.parser.find(
+                self.parser.find_models(
                     k for k in annotation_read_by([model]) if k not in self.splits.kinds
                 )
         decoder = getattr(model, "decoder", None)

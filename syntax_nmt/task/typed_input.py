@@ -179,6 +179,10 @@ class TypedInput:
     ) -> LanguagePairDataset | TypedSentences:
         """The dataset of a buffer, with its pieces if a parser needs them.
 
+        The pieces are those of the last :meth:`tokens_and_lengths`, and go with the tokens that it
+        returned alone. fairseq collates a batch in this process just before it searches, so that
+        the last batch is the one that is searched.
+
         Args:
             dataset: fairseq's, of `src_tokens`.
         """

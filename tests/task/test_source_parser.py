@@ -390,9 +390,9 @@ def test_models_are_found_before_the_work(folder, kind, file):
     """Those of what the model reads: others may be missing."""
     (folder / file).unlink()
     parser = make_parser(folder)
-    parser.find({HEADS, PHRASES, CHUNKS} - {kind})
+    parser.find_models({HEADS, PHRASES, CHUNKS} - {kind})
     with pytest.raises(UserError, match=rf"^\S+parser\.json: no Stanza models .*{file}"):
-        parser.find([kind])
+        parser.find_models([kind])
 
 
 def test_parser_of_the_target_language(folder):

@@ -47,8 +47,8 @@ def add_parser_argument(group: argparse._ActionsContainer) -> None:
     """Adds the option for parsing sources."""
     add_files(
         group,
-        parser_config="for models that read dependencies, features or phrases of parsed sources: "
-        "the file parser.json that `syntax-nmt prepare` wrote",
+        parser_config="for models that read dependencies, features, phrases or trees of parsed "
+        "sources: the file parser.json that `syntax-nmt prepare` wrote",
     )
 
 
