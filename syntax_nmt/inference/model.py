@@ -28,7 +28,7 @@ from syntax_nmt.inference.results import (
     ChunkedSentence,
     ScoredTranslation,
 )
-from syntax_nmt.inference.search_options import check_search
+from syntax_nmt.inference.search_options import SEARCH_OPTIONS, check_search
 from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD
 from syntax_nmt.inference.source_text import SourceText, token_ids
@@ -37,7 +37,7 @@ from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
 
-_in_python = named_as_in_python(*ARGUMENTS_OF_LOAD)
+_in_python = named_as_in_python("kind", "beam", *SEARCH_OPTIONS, *ARGUMENTS_OF_LOAD)
 
 
 class LoadedModel:

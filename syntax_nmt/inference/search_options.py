@@ -13,7 +13,7 @@ from syntax_nmt.errors import UserError
 
 # Options that change what the search of one model finds. The others of fairseq's group are about
 # files and what `fairseq-generate` prints, or need inputs that raw text does not have.
-_OF_THE_SEARCH = (
+SEARCH_OPTIONS = (
     *("max_len_a", "max_len_b", "min_len", "match_source_len", "no_repeat_ngram_size"),
     *("lenpen", "unnormalized", "unkpen", "temperature"),
     *("sampling", "sampling_topk", "sampling_topp"),
@@ -40,13 +40,13 @@ def check_search(beam: int, options: Mapping[str, Any]) -> None:
     """
     of_programs = {field.name for field in dataclasses.fields(GenerationConfig)}
     for name in options:
-        if name not in _OF_THE_SEARCH and name not in _OF_THE_HUB:
+        if name not in SEARCH_OPTIONS and name not in _OF_THE_HUB:
             if name in of_programs:
                 raise UserError(f"{name} is for fairseq's programs, not for Python: leave it out")
-            close = get_close_matches(name, _OF_THE_SEARCH, n=1)
+            close = get_close_matches(name, SEARCH_OPTIONS, n=1)
             advice = f"did you mean {close[0]}?" if close else "leave it out"
             raise UserError(f"{name}: fairseq's search has no such option: {advice}")
-    values = {name: options[name] for name in options if name in _OF_THE_SEARCH} | {"beam": beam}
+    values = {name: options[name] for name in options if name in SEARCH_OPTIONS} | {"beam": beam}
     try:
         checked = OmegaConf.merge(OmegaConf.structured(GenerationConfig()), values)
     except OmegaConfBaseException as error:
