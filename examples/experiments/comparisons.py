@@ -72,8 +72,8 @@ def compare(metrics: MetricSet, test_set: TestSet, pairs: Sequence[Comparison]) 
         ]
         _add_tests(affected, "cut", metrics, cut, statistics)
         figures["longer"] = {
-            system["name"]: {"runs": system["runs"], "scores": metrics.run_scores(runs)}
-            for system, runs in zip(longer, statistics)
+            system["name"]: {"runs": system["runs"], "scores": metrics.run_scores(of_system)}
+            for system, of_system in zip(longer, statistics)
         }
     return figures
 
@@ -93,12 +93,12 @@ def _add_tests(
     statistics: Sequence[Sequence[np.ndarray]],
 ) -> None:
     """Adds to each pair, as `kind`, its difference and tests by metric."""
-    systems = {system.name: (system, runs) for system, runs in zip(test_set.systems, statistics)}
+    systems = {pair[0].name: pair for pair in zip(test_set.systems, statistics)}
     for pair in pairs:
-        chosen, runs = zip(*(systems[pair[name]] for name in ("against", "system")))
-        sampling = _OF_MANY_RUNS if sum(map(len, runs)) > MANY_RUNS else _SAMPLING
+        chosen, of_chosen = zip(*(systems[pair[name]] for name in ("against", "system")))
+        sampling = _OF_MANY_RUNS if sum(map(len, of_chosen)) > MANY_RUNS else _SAMPLING
         both = replace(test_set, systems=chosen)
-        _, system = comparison_figures(metrics, both, runs, sampling)["systems"]
+        _, system = comparison_figures(metrics, both, of_chosen, sampling)["systems"]
         pair[kind] = {
             metric: {"difference": item["difference"], **{test: item[test] for test in TESTS}}
             for metric, item in system["scores"].items()

@@ -102,7 +102,8 @@ def report_data(
     statistics = metrics.statistics(test_set.systems, test_set.references)
     columns = metrics.columns(chrf)
     by_sentence = [
-        [metrics.score(chrf, row) for row in runs[0][:, columns].tolist()] for runs in statistics
+        [metrics.score(chrf, row) for row in of_system[0][:, columns].tolist()]
+        for of_system in statistics
     ]
     return ReportData(
         score_figures(metrics, test_set, statistics, bins, confidence),

@@ -1,9 +1,9 @@
 """The output of `syntax-nmt compare`: figures for JSON, and tables."""
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -86,17 +86,17 @@ class Sampling:
 def comparison_figures(
     metrics: MetricSet,
     test_set: TestSet,
-    runs: Sequence[Sequence[np.ndarray]],
+    statistics: Sequence[Sequence[np.ndarray]],
     sampling: Sampling,
 ) -> dict[str, Any]:
     """All figures, as objects that JSON knows.
 
     Args:
         test_set: the texts; the first system is the baseline.
-        runs: statistics, by system and run.
+        statistics: of sentences, by system and run (sentences × statistics).
     """
-    systems = scored_systems(metrics, test_set.systems, runs)
-    add_tests(metrics, systems, runs, sampling)
+    systems = scored_systems(metrics, test_set.systems, statistics)
+    add_tests(metrics, systems, statistics, sampling)
     _adjust(systems[1:])
     return {
         "sentences": test_set.sentences,
@@ -108,17 +108,17 @@ def comparison_figures(
 
 
 def scored_systems(
-    measures: CorpusMeasures, systems: Sequence[System], runs: Sequence[Sequence[np.ndarray]]
+    measures: CorpusMeasures, systems: Sequence[System], statistics: Sequence[Sequence[np.ndarray]]
 ) -> list[dict[str, Any]]:
     """The scores of each system by measure, and their differences from the first system's.
 
     Args:
-        runs: statistics, by system and run.
+        statistics: of sentences, by system and run (sentences × statistics).
     """
     found: list[dict[str, Any]] = []
-    for system, of_system in zip(systems, runs):
+    for system, of_system in zip(systems, statistics):
         scores = {
-            name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "runs": of_runs}
+            name: {"score": mean(of_runs), "spread": spread(of_runs), "runs": of_runs}
             for name, of_runs in measures.run_scores(of_system).items()
         }
         found.append(system.figures(scores))
@@ -131,28 +131,28 @@ def scored_systems(
 def add_tests(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
+    statistics: Sequence[Sequence[np.ndarray]],
     sampling: Sampling,
 ) -> None:
     """Adds the tests of each difference, and intervals.
 
     Args:
         systems: as :func:`scored_systems` gives them.
-        runs: statistics, by system and run.
+        statistics: of sentences, by system and run (sentences × statistics).
     """
     if sampling.draws_sentences:
         drawn = [
             bootstrap_scores(of_system, measures.score_rows, sampling.resamples, sampling.seed)
-            for of_system in runs
+            for of_system in statistics
         ]
         if BOOTSTRAP in sampling.tests:
             _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
         if SEEDS in sampling.tests:
             _add_seeds(systems, drawn)
     if RANDOMISATION in sampling.tests:
-        _add_randomisation(measures, systems, runs, sampling)
+        _add_randomisation(measures, systems, statistics, sampling)
     if SIGN in sampling.tests:
-        _add_sign_test(measures, systems, runs)
+        _add_sign_test(measures, systems, statistics)
 
 
 def _adjust(systems: Sequence[dict[str, Any]]) -> None:
@@ -198,12 +198,17 @@ def _add_seeds(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -
 def _add_randomisation(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
+    statistics: Sequence[Sequence[np.ndarray]],
     sampling: Sampling,
 ) -> None:
-    for system, of_system in zip(systems[1:], runs[1:]):
+    for system, of_system in zip(systems[1:], statistics[1:]):
         found = randomisation_p_values(
-            runs[0], of_system, measures.score_rows, sampling.trials, sampling.seed, sampling.enough
+            statistics[0],
+            of_system,
+            measures.score_rows,
+            sampling.trials,
+            sampling.seed,
+            sampling.enough,
         )
         for item, p_value in zip(system["scores"].values(), found.tolist()):
             item["randomisation"] = {"p_value": p_value, "floor": 1 / (sampling.trials + 1)}
@@ -212,13 +217,13 @@ def _add_randomisation(
 def _add_sign_test(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
+    statistics: Sequence[Sequence[np.ndarray]],
 ) -> None:
-    for system, of_system in zip(systems[1:], runs[1:]):
+    for system, of_system in zip(systems[1:], statistics[1:]):
         for name, item in system["scores"].items():
             columns = measures.columns(name)
             found = collins_sign_test(
-                [run[:, columns] for run in runs[0]],
+                [run[:, columns] for run in statistics[0]],
                 [run[:, columns] for run in of_system],
                 partial(measures.score, name),
                 measures.higher_is_better(name),

@@ -154,13 +154,13 @@ class MetricSet:
         found = (metric._extract_corpus_statistics(sentences, None) for metric in self._metrics)
         return np.concatenate([np.array(rows, dtype=np.float64) for rows in found], axis=1)
 
-    def run_scores(self, runs: Sequence[np.ndarray]) -> dict[str, list[float]]:
+    def run_scores(self, statistics: Sequence[np.ndarray]) -> dict[str, list[float]]:
         """The scores of each run of a system, by metric.
 
         Args:
-            runs: statistics of each run.
+            statistics: of each run, sentences × statistics.
         """
-        scores = [self.scores(run.sum(axis=0).tolist()) for run in runs]
+        scores = [self.scores(run.sum(axis=0).tolist()) for run in statistics]
         return {name: list(column) for name, column in zip(self.names, zip(*scores))}
 
     def scores(self, sums: Sequence[float]) -> list[float]:
