@@ -231,18 +231,18 @@ def _add_sign_test(
             item["sign_test"] = {**asdict(found), "p_value": found.p_value}
 
 
-def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
+def comparison_findings(figures: dict[str, Any], digits: int) -> Findings:
     """A table for each metric, and the signatures.
 
     Args:
         figures: as :func:`comparison_figures` gives them.
-        width: digits after the point of scores.
+        digits: after the point of scores.
     """
     heading = (
         f"{figures['sentences']} sentences; Δ: difference from {figures['baseline']}; "
         f"* marks p < {SIGNIFICANT}"
     )
-    tables = [_table(figures, name, width) for name in figures["metrics"]]
+    tables = [_table(figures, name, digits) for name in figures["metrics"]]
     return Findings(figures, tables, heading, _notes(figures))
 
 
@@ -275,9 +275,9 @@ def _notes(figures: dict[str, Any]) -> list[str]:
     return [*(note for note in notes if note), *signature_lines(figures)]
 
 
-def _table(figures: dict[str, Any], name: str, width: int) -> Table:
+def _table(figures: dict[str, Any], name: str, digits: int) -> Table:
     systems = figures["systems"]
-    width += figures["metrics"][name]["more_digits"]
+    digits += figures["metrics"][name]["more_digits"]
     columns = [column for column in TEST_COLUMNS if column in systems[1]["scores"][name]]
     head = [metric_name(figures, name), "score", "Δ"]
     head += [TEST_COLUMNS[column][0] for column in columns]
@@ -289,11 +289,11 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     rows = []
     for system in systems:
         item = system["scores"][name]
-        row = [system["name"], score_cell(item, width)]
-        row.append(signed(item["difference"], width) if "difference" in item else NO_FIGURE)
+        row = [system["name"], score_cell(item, digits)]
+        row.append(signed(item["difference"], digits) if "difference" in item else NO_FIGURE)
         row += [marked_p(item[column]) if column in item else "" for column in columns]
         if intervals and "seeds" in item:
-            row.append(interval_text(item["seeds"], width))
+            row.append(interval_text(item["seeds"], digits))
         if "sign_test" in item:
             signs = item["sign_test"]
             row.append(f"{signs['better']}/{signs['worse']}/{signs['equal']}")

@@ -128,16 +128,16 @@ def _length_figures(
     return groups
 
 
-def score_findings(figures: dict[str, Any], width: int) -> Findings:
+def score_findings(figures: dict[str, Any], digits: int) -> Findings:
     """The tables, the corpus first, and the signatures.
 
     Args:
         figures: as :func:`score_figures` gives them.
-        width: digits after the point.
+        digits: after the point.
     """
-    tables = [_corpus_table(figures, width)]
+    tables = [_corpus_table(figures, digits)]
     if "by_length" in figures:
-        tables += [_length_table(figures, name, width) for name in figures["metrics"]]
+        tables += [_length_table(figures, name, digits) for name in figures["metrics"]]
     references = len(figures["references"])
     heading = f"{figures['sentences']} sentences, {references} reference{'s' * (references > 1)}"
     longer = [longer_text(figures["longer"])] if "longer" in figures else []
@@ -145,15 +145,15 @@ def score_findings(figures: dict[str, Any], width: int) -> Findings:
     return Findings(figures, tables, heading, notes)
 
 
-def _corpus_table(figures: dict[str, Any], width: int) -> Table:
+def _corpus_table(figures: dict[str, Any], digits: int) -> Table:
     systems = figures["systems"]
     head = ["system"]
     rows = [[system["name"]] for system in systems]
     for name in figures["metrics"]:
         head.append(metric_name(figures, name))
-        digits = width + figures["metrics"][name]["more_digits"]
+        of_metric = digits + figures["metrics"][name]["more_digits"]
         for row, system in zip(rows, systems):
-            row.append(score_cell(system["scores"][name], digits))
+            row.append(score_cell(system["scores"][name], of_metric))
         if name == "BLEU":  # its brevity penalty is named, always
             head += ["BP", "length ratio"]
             for row, system in zip(rows, systems):
@@ -167,14 +167,14 @@ def _corpus_table(figures: dict[str, Any], width: int) -> Table:
     return Table(head, rows)
 
 
-def _length_table(figures: dict[str, Any], name: str, width: int) -> Table:
+def _length_table(figures: dict[str, Any], name: str, digits: int) -> Table:
     systems = [system["name"] for system in figures["systems"]]
-    width += figures["metrics"][name]["more_digits"]
+    digits += figures["metrics"][name]["more_digits"]
     rows = [
         [
             group["label"],
             str(group["sentences"]),
-            *(score_cell(group["scores"][name][system], width) for system in systems),
+            *(score_cell(group["scores"][name][system], digits) for system in systems),
         ]
         for group in figures["by_length"]["bins"]
     ]
