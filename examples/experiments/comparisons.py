@@ -15,7 +15,7 @@ from experiments.table_config import Comparison
 from syntax_nmt.scoring.translations.comparison import (
     RANDOMISATION,
     SEEDS,
-    Sampling,
+    SignificanceTests,
     comparison_figures,
 )
 from syntax_nmt.scoring.translations.holm import holm
@@ -30,8 +30,8 @@ TESTS = ("randomisation", "seeds")
 # long as there are runs.
 TRIALS, FEWER_TRIALS, MANY_RUNS = 100_000, 25_000, 6
 _ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of itself
-_SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
-_OF_MANY_RUNS = replace(_SAMPLING, trials=FEWER_TRIALS)
+_SIGNIFICANCE = SignificanceTests((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
+_OF_MANY_RUNS = replace(_SIGNIFICANCE, trials=FEWER_TRIALS)
 
 GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
 NOT_DECLARED = "not declared"
@@ -96,9 +96,9 @@ def _add_tests(
     systems = {pair[0].name: pair for pair in zip(test_set.systems, statistics)}
     for pair in pairs:
         chosen, of_chosen = zip(*(systems[pair[name]] for name in ("against", "system")))
-        sampling = _OF_MANY_RUNS if sum(map(len, of_chosen)) > MANY_RUNS else _SAMPLING
+        tests = _OF_MANY_RUNS if sum(map(len, of_chosen)) > MANY_RUNS else _SIGNIFICANCE
         both = replace(test_set, systems=chosen)
-        _, system = comparison_figures(metrics, both, of_chosen, sampling)["systems"]
+        _, system = comparison_figures(metrics, both, of_chosen, tests)["systems"]
         pair[kind] = {
             metric: {"difference": item["difference"], **{test: item[test] for test in TESTS}}
             for metric, item in system["scores"].items()

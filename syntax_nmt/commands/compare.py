@@ -11,9 +11,9 @@ from syntax_nmt.commands.shared.findings import (
 )
 from syntax_nmt.commands.shared.metrics import (
     add_metric_arguments,
-    add_sampling_arguments,
+    add_significance_arguments,
     metric_set,
-    sampling_of,
+    significance_tests,
 )
 from syntax_nmt.commands.shared.test_sets import (
     add_test_set_arguments,
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_test_set_arguments(parser)
     _add_cut_arguments(parser)
     add_word_arguments(parser)
-    add_sampling_arguments(parser)
+    add_significance_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add_findings_arguments(group)
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
     findings = compare(
         test_set,
         metric_set(args, test_set),
-        sampling_of(args, test_set),
+        significance_tests(args, test_set),
         cut=args.cut,
         words=words,
         digits=args.width,

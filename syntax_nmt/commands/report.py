@@ -8,10 +8,10 @@ from syntax_nmt.commands.shared.findings import add_digits_argument
 from syntax_nmt.commands.shared.metrics import (
     add_length_arguments,
     add_metric_arguments,
-    add_sampling_arguments,
+    add_significance_arguments,
     length_bins,
     metric_set,
-    sampling_of,
+    significance_tests,
 )
 from syntax_nmt.commands.shared.test_sets import (
     add_test_set_arguments,
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_sample_arguments(parser)
     add_length_arguments(parser)
     add_word_arguments(parser)
-    add_sampling_arguments(parser)
+    add_significance_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add = group.add_argument
@@ -138,7 +138,7 @@ def read_report(args: argparse.Namespace) -> ReportData:
     return report_data(
         test_set,
         metric_set(args, test_set, CHRF),
-        sampling_of(args, test_set),
+        significance_tests(args, test_set),
         SampleChoice(args.samples, args.sentences),
         bins=length_bins(args, test_set),
         logs=named_files("--log", args.log, names, ()),

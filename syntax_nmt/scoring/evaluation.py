@@ -8,7 +8,7 @@ from __future__ import annotations
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings
 from syntax_nmt.scoring.translations.comparison import (
-    Sampling,
+    SignificanceTests,
     comparison_figures,
     comparison_findings,
 )
@@ -57,7 +57,7 @@ def score(
 def compare(
     test_set: TestSet,
     metrics: MetricSet | None = None,
-    sampling: Sampling = Sampling(),
+    tests: SignificanceTests = SignificanceTests(),
     *,
     cut: LengthLimit | None = None,
     words: WordSettings | None = None,
@@ -89,9 +89,9 @@ def compare(
             raise UserError("--cut: no lengths are known: give the source text as --source")
         longer, test_set = cut.figures(test_set), cut.cut_test_set(test_set)
     # First, as its files may not fit.
-    of_words = None if words is None else compare_words(test_set, words, sampling)
+    of_words = None if words is None else compare_words(test_set, words, tests)
     statistics = metrics.statistics(test_set.systems, test_set.references)
-    figures = comparison_figures(metrics, test_set, statistics, sampling)
+    figures = comparison_figures(metrics, test_set, statistics, tests)
     if longer is not None:
         figures["cut"] = longer
     findings = comparison_findings(figures, digits)

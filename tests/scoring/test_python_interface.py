@@ -13,7 +13,7 @@ from syntax_nmt.errors import UserError
 
 REFERENCE = sentences(120)
 SOURCE = [" ".join("s" for _ in line.split()) for line in REFERENCE]
-FEW = scoring.Sampling(resamples=30, trials=30)
+FEW = scoring.SignificanceTests(resamples=30, trials=30)
 SYSTEMS = {"base": ("base1", "base2", "base3"), "ours": ("ours1", "ours2", "ours3")}
 
 
@@ -102,17 +102,17 @@ def test_words_by_bucket(files, test_set, capsys):
 
 
 COMPARISONS = [
-    (scoring.Sampling(("sign",), seed=5), {}, ["--tests", "sign", "--seed", 5]),
-    (scoring.Sampling(("seeds", "bootstrap"), resamples=25, seed=7), {},
+    (scoring.SignificanceTests(("sign",), seed=5), {}, ["--tests", "sign", "--seed", 5]),
+    (scoring.SignificanceTests(("seeds", "bootstrap"), resamples=25, seed=7), {},
      ["--tests", "seeds", "bootstrap", "--resamples", 25, "--seed", 7]),
     (FEW, {"cut": scoring.LengthLimit.of("0.5,2")},
      ["--cut", "0.5,2", "--resamples", 30, "--trials", 30]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sampling", "settings", "options"), COMPARISONS)
-def test_comparisons(files, test_set, capsys, sampling, settings, options):
-    found = scoring.compare(test_set, scoring.MetricSet(["bleu"]), sampling, **settings)
+@pytest.mark.parametrize(("tests", "settings", "options"), COMPARISONS)
+def test_comparisons(files, test_set, capsys, tests, settings, options):
+    found = scoring.compare(test_set, scoring.MetricSet(["bleu"]), tests, **settings)
     same(found, command(capsys, files, "compare", "--metrics", "bleu", *options))
 
 

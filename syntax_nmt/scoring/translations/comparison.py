@@ -37,6 +37,7 @@ from syntax_nmt.scoring.translations.text_tables import (
     signed,
 )
 
+# As `--tests` names them. In figures their keys are the same, except `sign_test` for `sign`.
 BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
 # Column heads of tests in tables, and their meaning.
 TEST_COLUMNS = {
@@ -51,18 +52,18 @@ _SIGNS = "better/worse/equal"
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """The tests and their parameters.
+class SignificanceTests:
+    """The tests of differences, and their parameters.
 
     Attributes:
-        tests: some of :data:`TESTS`.
+        names: some of :data:`TESTS`.
         resamples: of the bootstrap, and of the interval over seeds and sentences.
         trials: of approximate randomisation, at most.
         seed: of both.
         enough: as of :func:`randomisation_p_values`.
     """
 
-    tests: tuple[str, ...] = TESTS
+    names: tuple[str, ...] = TESTS
     resamples: int = RESAMPLES
     trials: int = TRIALS
     seed: int = SEED
@@ -73,21 +74,21 @@ class Sampling:
         found: dict[str, object] = {}
         if self.draws_sentences:
             found["bs"] = self.resamples
-        if RANDOMISATION in self.tests:
+        if RANDOMISATION in self.names:
             found["ar"] = self.trials
         return {**found, "seed": self.seed} if found else {}
 
     @property
     def draws_sentences(self) -> bool:
         """Whether a test needs scores on resampled test sets."""
-        return BOOTSTRAP in self.tests or SEEDS in self.tests
+        return BOOTSTRAP in self.names or SEEDS in self.names
 
 
 def comparison_figures(
     metrics: MetricSet,
     test_set: TestSet,
     statistics: Sequence[Sequence[np.ndarray]],
-    sampling: Sampling,
+    tests: SignificanceTests,
 ) -> dict[str, Any]:
     """All figures, as objects that JSON knows.
 
@@ -96,13 +97,13 @@ def comparison_figures(
         statistics: of sentences, by system and run (sentences × statistics).
     """
     systems = scored_systems(metrics, test_set.systems, statistics)
-    add_tests(metrics, systems, statistics, sampling)
+    add_tests(metrics, systems, statistics, tests)
     _adjust(systems[1:])
     return {
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
         "baseline": systems[0]["name"],
-        "metrics": metrics.figures(**sampling.signature()),
+        "metrics": metrics.figures(**tests.signature()),
         "systems": systems,
     }
 
@@ -132,7 +133,7 @@ def add_tests(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
     statistics: Sequence[Sequence[np.ndarray]],
-    sampling: Sampling,
+    tests: SignificanceTests,
 ) -> None:
     """Adds the tests of each difference, and intervals.
 
@@ -140,18 +141,18 @@ def add_tests(
         systems: as :func:`scored_systems` gives them.
         statistics: of sentences, by system and run (sentences × statistics).
     """
-    if sampling.draws_sentences:
+    if tests.draws_sentences:
         drawn = [
-            bootstrap_scores(of_system, measures.score_rows, sampling.resamples, sampling.seed)
+            bootstrap_scores(of_system, measures.score_rows, tests.resamples, tests.seed)
             for of_system in statistics
         ]
-        if BOOTSTRAP in sampling.tests:
+        if BOOTSTRAP in tests.names:
             _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
-        if SEEDS in sampling.tests:
+        if SEEDS in tests.names:
             _add_seeds(systems, drawn)
-    if RANDOMISATION in sampling.tests:
-        _add_randomisation(measures, systems, statistics, sampling)
-    if SIGN in sampling.tests:
+    if RANDOMISATION in tests.names:
+        _add_randomisation(measures, systems, statistics, tests)
+    if SIGN in tests.names:
         _add_sign_test(measures, systems, statistics)
 
 
@@ -199,19 +200,19 @@ def _add_randomisation(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
     statistics: Sequence[Sequence[np.ndarray]],
-    sampling: Sampling,
+    tests: SignificanceTests,
 ) -> None:
     for system, of_system in zip(systems[1:], statistics[1:]):
         found = randomisation_p_values(
             statistics[0],
             of_system,
             measures.score_rows,
-            sampling.trials,
-            sampling.seed,
-            sampling.enough,
+            tests.trials,
+            tests.seed,
+            tests.enough,
         )
         for item, p_value in zip(system["scores"].values(), found.tolist()):
-            item["randomisation"] = {"p_value": p_value, "floor": 1 / (sampling.trials + 1)}
+            item["randomisation"] = {"p_value": p_value, "floor": 1 / (tests.trials + 1)}
 
 
 def _add_sign_test(

@@ -9,7 +9,7 @@ import numpy as np
 from syntax_nmt.scoring.translations.comparison import (
     SIGN,
     TEST_COLUMNS,
-    Sampling,
+    SignificanceTests,
     add_tests,
     scored_systems,
 )
@@ -51,7 +51,7 @@ def score_words(
 
 
 def compare_words(
-    test_set: TestSet, settings: WordSettings, sampling: Sampling
+    test_set: TestSet, settings: WordSettings, tests: SignificanceTests
 ) -> list[dict[str, Any]]:
     """The same with differences from the first system, and their tests.
 
@@ -66,8 +66,8 @@ def compare_words(
     tested = _Tested(tables, counts)
     if tested.buckets:
         systems = scored_systems(tested.measures, test_set.systems, tested.statistics)
-        tests = tuple(test for test in sampling.tests if test != SIGN)
-        add_tests(tested.measures, systems, tested.statistics, replace(sampling, tests=tests))
+        names = tuple(name for name in tests.names if name != SIGN)
+        add_tests(tested.measures, systems, tested.statistics, replace(tests, names=names))
         for place, system in enumerate(systems):
             for bucket, item in zip(tested.buckets, system["scores"].values()):
                 bucket["systems"][place] |= item
