@@ -3,6 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import add_files, argument
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -10,6 +11,7 @@ from syntax_nmt.commands.shared.findings import (
     write_findings,
 )
 from syntax_nmt.commands.shared.metrics import (
+    METRIC_NEEDS,
     add_metric_arguments,
     add_significance_arguments,
     metric_set,
@@ -78,8 +80,10 @@ def run(args: argparse.Namespace) -> None:
     """Compares what the command line names.
 
     Raises:
-        UserError: one system only, or files that are damaged or do not go together.
+        UserError: options that do nothing, fewer than two systems, or files that are damaged or
+            do not go together.
     """
+    refuse_idle(args, {"source": ("cut",), **METRIC_NEEDS})
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)

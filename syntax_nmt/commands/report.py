@@ -4,8 +4,10 @@ import argparse
 import sys
 
 from syntax_nmt.arguments import add_numbers, natural_int, sentence_numbers
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.findings import add_digits_argument
 from syntax_nmt.commands.shared.metrics import (
+    METRIC_NEEDS,
     add_length_arguments,
     add_metric_arguments,
     add_significance_arguments,
@@ -105,8 +107,9 @@ def run(args: argparse.Namespace) -> None:
     """Reads, measures, draws and writes.
 
     Raises:
-        UserError: files that are damaged or do not go together.
+        UserError: options that do nothing, or files that are damaged or do not go together.
     """
+    refuse_idle(args, METRIC_NEEDS)
     _check_output(args)
     data = read_report(args)
     # These load matplotlib.

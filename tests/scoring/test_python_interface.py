@@ -44,7 +44,9 @@ def command(capsys, files, name, *options):
         for system, runs in SYSTEMS.items()
         for part in ("--system", system, *(files / run for run in runs))
     ]
-    given = ["--reference", files / "ref", "--source", files / "src", *options]
+    given = ["--reference", files / "ref", *options]
+    if name == "score" or "--cut" in options:
+        given += ["--source", files / "src"]
     return figures(capsys, name, *systems, *given)
 
 
@@ -70,7 +72,7 @@ def test_metrics(files, test_set, capsys, settings, options):
     given = ["--metrics", *names, *options] if "--metrics" not in options else options
     same(scoring.score(test_set, metrics), command(capsys, files, "score", *given))
     few = ["--resamples", 30, "--trials", 30]
-    expected = command(capsys, files, "compare", *given, *few, "--source", files / "src")
+    expected = command(capsys, files, "compare", *given, *few)
     same(scoring.compare(test_set, metrics, FEW), expected)
 
 
@@ -141,6 +143,9 @@ def test_refusals(files, test_set):
     alone = scoring.TestSet(test_set.systems[:1], test_set.references, None)
     with pytest.raises(UserError, match="one system"):
         scoring.compare(alone)
+    nothing = scoring.TestSet((), test_set.references, None)
+    with pytest.raises(UserError, match="no system: give the baseline first"):
+        scoring.compare(nothing)
     no_source = scoring.TestSet(test_set.systems, test_set.references, None)
     with pytest.raises(UserError, match="no lengths are known"):
         scoring.compare(no_source, cut=scoring.LengthLimit.of("1,1"))

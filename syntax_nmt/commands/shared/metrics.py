@@ -27,6 +27,8 @@ from syntax_nmt.scoring.translations.test_set import TestSet, note_if_tokenised
 
 _FEW = 100  # sentences
 _SENTENCE_SCORES = "--sentence-scores"
+METRIC_NEEDS = {name: ("sentence_scores",) for name in ("sentence_metric", "sentence_lower")}
+"""Options of :func:`add_metric_arguments` that do nothing without another, for `refuse_idle`."""
 
 
 def add_length_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,5 +1,16 @@
 """The output of `syntax-nmt compare`: figures for JSON, and tables."""
 
+# The figures; ? = where there is one. `cut` and `words_by` are of scoring.evaluation.
+#   sentences, references: [name], baseline: name
+#   metrics: {metric: {signature, higher_is_better, more_digits}}
+#   systems, the baseline first: [{name, files: [path], balanced_trees?: [percent], scores}]
+#     scores: {metric: {score, spread, runs: [score], interval?: {mean, low, high, half_width},
+#       and of all but the baseline: difference,
+#       bootstrap?, randomisation?: {p_value, floor, p_holm?},
+#       sign_test?: {p_value, better, worse, equal, p_holm?},
+#       seeds?: {p_value, degrees, low, high, seeds: [baseline's, system's], p_holm?}}}
+#   cut?: of LengthLimit.figures; words_by?: of compare_words
+
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial

@@ -77,7 +77,9 @@ class MetricSet:
         )
 
     def signatures(self, **extra: object) -> dict[str, str]:
-        """sacrebleu's signature of each metric; known once there are statistics.
+        """sacrebleu's signature of each metric; needs :meth:`statistics` before it.
+
+        sacrebleu counts the references of a signature when it reads them.
 
         Args:
             **extra: what else the figures depend on: `bs`, `ar`, `seed`.
@@ -95,7 +97,7 @@ class MetricSet:
         return signatures
 
     def figures(self, **extra: object) -> dict[str, dict[str, Any]]:
-        """A description of each metric, for JSON.
+        """A description of each metric, for JSON; needs :meth:`statistics` before it.
 
         Args:
             **extra: as of :meth:`signatures`.
@@ -303,5 +305,5 @@ def _build(key: str, settings: MetricSettings) -> Metric:
         # force: sacrebleu would warn of tokenised text for each block; the commands warn once.
         metric = bleu(force=True, tokenize=tokenize, lowercase=settings.lowercase)
     except (ImportError, RuntimeError, OSError) as error:
-        raise UserError(f"--tokenize {tokenize}: {error}") from error
+        raise UserError(f"tokeniser {tokenize}: {error}") from error
     return RIBES(metric.tokenizer) if key == "ribes" else metric
