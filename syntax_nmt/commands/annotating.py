@@ -11,9 +11,9 @@ from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.word_annotation import SKIP, STOP
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
-from syntax_nmt.preparation.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+from syntax_nmt.preparation.annotators.annotate import PART_SIZE, Resources, annotate_file, describe
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.shard import Shard, find_shard
 from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
 
 

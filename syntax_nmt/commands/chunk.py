@@ -24,10 +24,10 @@ from syntax_nmt.data.chunks import OUTSIDE, ChunkedSentence, iob2_tags, read_chu
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.chunker_training import MAX_STEPS, train_chunker
-from syntax_nmt.preparation.annotation.shard import Shard
+from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.chunker_training import MAX_STEPS, train_chunker
+from syntax_nmt.preparation.annotators.shard import Shard
 from syntax_nmt.reporting.findings import JSON, Findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, chunk_f1

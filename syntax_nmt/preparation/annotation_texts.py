@@ -9,10 +9,10 @@ from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
-from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.parts import PartFolder, options_sum
-from syntax_nmt.preparation.annotation_files import GivenAnnotation
+from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.parts import PartFolder, options_sum
+from syntax_nmt.preparation.given_annotation import GivenAnnotation
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
