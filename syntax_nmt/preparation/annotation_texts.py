@@ -41,8 +41,13 @@ class AnnotationTexts:
         self._steps = steps
         self._note = note
 
-    def given(self, split: Split) -> list[Path]:
-        """The existing annotation of a split, if it fits.
+    def take_given(self, split: Split) -> list[Path]:
+        """Checks the given annotation of a split and writes it for the words.
+
+        Loads the annotators of the kinds that are not given, so that missing models stop it here.
+
+        Returns:
+            the files.
 
         Raises:
             UserError: it does not fit, or an annotator of the others does not load.
@@ -57,11 +62,16 @@ class AnnotationTexts:
                 plan.annotators[kind]().load()  # errors of models are reported now
         return found
 
-    def all(self, split: Split, given: Container[Path]) -> list[Path]:
-        """The annotation of a split: given, or made.
+    def complete(self, split: Split, given: Container[Path]) -> list[Path]:
+        """Makes the annotation of a split that is not given, which may take hours.
+
+        Removes what an earlier run took from files that are not there any more.
 
         Args:
-            given: of :meth:`given`.
+            given: of :meth:`take_given`.
+
+        Returns:
+            all files of the split: given and made.
         """
         plan = self._plan
         found = []
