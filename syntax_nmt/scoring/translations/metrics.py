@@ -77,9 +77,9 @@ class MetricSet:
         )
 
     def signatures(self, **extra: object) -> dict[str, str]:
-        """sacrebleu's signature of each metric; needs :meth:`statistics` before it.
+        """sacrebleu's signature of each metric; to call after :meth:`statistics`.
 
-        sacrebleu counts the references of a signature when it reads them.
+        Its number of references is that of the latest statistics; 1 before, whatever the test set.
 
         Args:
             **extra: what else the figures depend on: `bs`, `ar`, `seed`.
@@ -97,7 +97,7 @@ class MetricSet:
         return signatures
 
     def figures(self, **extra: object) -> dict[str, dict[str, Any]]:
-        """A description of each metric, for JSON; needs :meth:`statistics` before it.
+        """A description of each metric, for JSON; to call after :meth:`statistics`, too.
 
         Args:
             **extra: as of :meth:`signatures`.
