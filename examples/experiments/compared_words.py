@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.scoring.translations.comparison import RANDOMISATION, SEEDS, Sampling
+from syntax_nmt.scoring.translations.comparison import RANDOMISATION, SEEDS, SignificanceTests
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words
 
-SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
+SIGNIFICANCE = SignificanceTests((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
 
 
 def add_words(
@@ -37,4 +37,4 @@ def add_words(
     }
     for pair in pairs:
         both = systems[pair["against"]], systems[pair["system"]]
-        pair["words_by"] = compare_words(replace(test_set, systems=both), settings, SAMPLING)
+        pair["words_by"] = compare_words(replace(test_set, systems=both), settings, SIGNIFICANCE)

@@ -15,7 +15,7 @@ from experiments.table_config import Comparison
 from syntax_nmt.scoring.translations.comparison import (
     RANDOMISATION,
     SEEDS,
-    Sampling,
+    SignificanceTests,
     comparison_figures,
 )
 from syntax_nmt.scoring.translations.holm import holm
@@ -30,8 +30,8 @@ TESTS = ("randomisation", "seeds")
 # long as there are runs.
 TRIALS, FEWER_TRIALS, MANY_RUNS = 100_000, 25_000, 6
 _ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of itself
-_SAMPLING = Sampling((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
-_OF_MANY_RUNS = replace(_SAMPLING, trials=FEWER_TRIALS)
+_SIGNIFICANCE = SignificanceTests((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
+_OF_MANY_RUNS = replace(_SIGNIFICANCE, trials=FEWER_TRIALS)
 
 GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
 NOT_DECLARED = "not declared"
@@ -72,8 +72,8 @@ def compare(metrics: MetricSet, test_set: TestSet, pairs: Sequence[Comparison]) 
         ]
         _add_tests(affected, "cut", metrics, cut, statistics)
         figures["longer"] = {
-            system["name"]: {"runs": system["runs"], "scores": metrics.run_scores(runs)}
-            for system, runs in zip(longer, statistics)
+            system["name"]: {"runs": system["runs"], "scores": metrics.run_scores(of_system)}
+            for system, of_system in zip(longer, statistics)
         }
     return figures
 
@@ -93,12 +93,12 @@ def _add_tests(
     statistics: Sequence[Sequence[np.ndarray]],
 ) -> None:
     """Adds to each pair, as `kind`, its difference and tests by metric."""
-    systems = {system.name: (system, runs) for system, runs in zip(test_set.systems, statistics)}
+    systems = {pair[0].name: pair for pair in zip(test_set.systems, statistics)}
     for pair in pairs:
-        chosen, runs = zip(*(systems[pair[name]] for name in ("against", "system")))
-        sampling = _OF_MANY_RUNS if sum(map(len, runs)) > MANY_RUNS else _SAMPLING
+        chosen, of_chosen = zip(*(systems[pair[name]] for name in ("against", "system")))
+        tests = _OF_MANY_RUNS if sum(map(len, of_chosen)) > MANY_RUNS else _SIGNIFICANCE
         both = replace(test_set, systems=chosen)
-        _, system = comparison_figures(metrics, both, runs, sampling)["systems"]
+        _, system = comparison_figures(metrics, both, of_chosen, tests)["systems"]
         pair[kind] = {
             metric: {"difference": item["difference"], **{test: item[test] for test in TESTS}}
             for metric, item in system["scores"].items()

@@ -12,13 +12,7 @@ from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.score_report import score_figures
 from syntax_nmt.scoring.translations.seed_tests import spread
-from syntax_nmt.scoring.translations.test_set import (
-    System,
-    TestSet,
-    Text,
-    check_parallel,
-    read_text,
-)
+from syntax_nmt.scoring.translations.test_set import System, TestSet, Text, read_text
 
 FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
 _OF_A_RUN = ("key", "seed", "commit", "data_checksum", "device", "cpu", "threads", "versions")
@@ -61,7 +55,7 @@ class FamilyTest:
         reference, source = self._text(self.reference), self._text(self.source)
         systems = tuple(System(row.system.name, tuple(self.texts(row))) for row in self.rows)
         for text in (run for system in systems for run in system.runs):
-            check_parallel(text, reference)
+            text.check_parallel(reference)
         test_set = TestSet(systems, (reference,), source)
         settings = MetricSettings(evaluation["tokenize"])
         metrics = MetricSet(evaluation["metrics"], settings)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.compared_words import SAMPLING
+from experiments.compared_words import SIGNIFICANCE
 from experiments.programs import run_program, write_json
 from experiments.records import Records
 from experiments.word_links import link_words
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 "words_by": compare_words(
                     TestSet((systems[against], systems[system]), (reference,), None),
                     settings,
-                    SAMPLING,
+                    SIGNIFICANCE,
                 ),
             }
             for against, system in _PAIRS

@@ -1,8 +1,11 @@
 """Shared code of commands that annotate: options of models and workers, run and report."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +14,9 @@ from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.word_annotation import SKIP, STOP
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
-from syntax_nmt.preparation.annotation.annotate import PART_SIZE, Resources, annotate_file, describe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+from syntax_nmt.preparation.annotators.annotate import PART_SIZE, Resources, annotate_file, describe
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.shard import Shard, find_shard
 from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
 
 
@@ -131,23 +134,52 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard-id", type=int, metavar="I", help="number of this job, from 0")
 
 
-def annotator(
-    args: argparse.Namespace, task: str, lang: str, stanza_dir: Path | None = None
-) -> StanzaAnnotator:
-    """Finds and checks the models that the options of :func:`add_model_options` name.
+@dataclass(frozen=True)
+class AnnotatorSettings:
+    """Where models are, and how they run: the values of :func:`add_model_options`.
 
-    Args:
-        args: the parsed options.
-        task: of :data:`~syntax_nmt.parsing.models.TASKS`.
-        lang: language of the text.
-        stanza_dir: used instead of `--stanza-dir`.
-
-    Raises:
-        UserError: models are missing.
+    Attributes:
+        stanza_dir: folder of the models; None = Stanza's own.
+        single: models in place of the folder's, by Stanza's names of the files.
+        chunk_model: a sequence tagger of chunks; None = the folder's.
+        device: as `--device`.
+        max_words: longer sentences are not annotated.
+        batch_size: words.
     """
-    given = {**dict(args.stanza_model), CHUNKER: getattr(args, "chunk_model", None)}
-    models = find_models(task, lang, stanza_dir or args.stanza_dir, given)
-    return StanzaAnnotator(models, args.device, args.max_words, args.batch_size)
+
+    stanza_dir: Path | None
+    single: Mapping[str, Path]
+    chunk_model: Path | None
+    device: str
+    max_words: int
+    batch_size: int
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> AnnotatorSettings:
+        """Those of a command line."""
+        return cls(
+            args.stanza_dir,
+            dict(args.stanza_model),
+            getattr(args, "chunk_model", None),
+            args.device,
+            args.max_words,
+            args.batch_size,
+        )
+
+    def annotator(self, task: str, lang: str, stanza_dir: Path | None = None) -> StanzaAnnotator:
+        """Finds and checks the models.
+
+        Args:
+            task: of :data:`~syntax_nmt.parsing.models.TASKS`.
+            lang: language of the text.
+            stanza_dir: used instead of the settings' own.
+
+        Raises:
+            UserError: models are missing.
+        """
+        given = {**self.single, CHUNKER: self.chunk_model}
+        models = find_models(task, lang, stanza_dir or self.stanza_dir, given)
+        return StanzaAnnotator(models, self.device, self.max_words, self.batch_size)
 
 
 def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, defaults_of, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    AnnotatorSettings,
     add_model_options,
     add_shard_options,
     add_worker_options,
-    annotator,
     resources,
     run_annotation,
 )
@@ -24,10 +24,10 @@ from syntax_nmt.data.chunks import OUTSIDE, ChunkedSentence, iob2_tags, read_chu
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.chunker_training import MAX_STEPS, train_chunker
-from syntax_nmt.preparation.annotation.shard import Shard
+from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.chunker_training import MAX_STEPS, train_chunker
+from syntax_nmt.preparation.annotators.shard import Shard
 from syntax_nmt.reporting.findings import JSON, Findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, chunk_f1
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> None:
     elif args.trees is not None:
         print(f"{args.output}: {describe(chunk_trees(args.trees, args.output))}", file=sys.stderr)
     else:
-        run_annotation(args, chunk_annotator(args, args.lang, args.by))
+        run_annotation(args, chunk_annotator(AnnotatorSettings.of(args), args.lang, args.by))
 
 
 def _refuse_annotating(args: argparse.Namespace) -> None:
@@ -133,26 +133,25 @@ def _refuse_annotating(args: argparse.Namespace) -> None:
 
 
 def chunk_annotator(
-    args: argparse.Namespace, lang: str, by: str, stanza_dir: Path | None = None
+    settings: AnnotatorSettings, lang: str, by: str, stanza_dir: Path | None = None
 ) -> StanzaAnnotator:
     """The chunk annotator.
 
     Args:
-        args: the model options.
         lang: language of the text.
         by: one of :data:`BY`.
-        stanza_dir: used instead of `--stanza-dir`.
+        stanza_dir: used instead of the settings' own.
 
     Raises:
         UserError: models are missing, or a tagger is given to the rules.
     """
     if by == "rules":
-        if args.chunk_model is not None:
+        if settings.chunk_model is not None:
             raise UserError(
-                f"--chunk-model {args.chunk_model}: the rules use no tagger: leave it out"
+                f"--chunk-model {settings.chunk_model}: the rules use no tagger: leave it out"
             )
-        return replace(annotator(args, "constituents", lang, stanza_dir), as_chunks=True)
-    return annotator(args, "chunks", lang, stanza_dir)
+        return replace(settings.annotator("constituents", lang, stanza_dir), as_chunks=True)
+    return settings.annotator("chunks", lang, stanza_dir)
 
 
 def chunk_trees(trees: Path, output: Path) -> Counter[str]:
@@ -197,7 +196,7 @@ def _train(args: argparse.Namespace) -> None:
 def _score(args: argparse.Namespace) -> ChunkScores:
     """The gold text is chunked like any other; a sentence that fails counts as without chunks."""
     gold = list(read_conll2000(args.score))
-    chunker = chunk_annotator(args, args.lang, args.by)
+    chunker = chunk_annotator(AnnotatorSettings.of(args), args.lang, args.by)
     with tempfile.TemporaryDirectory() as folder:
         text, found = Path(folder) / "words", Path(folder) / "chunks"
         with write_atomically(text) as out:

@@ -3,6 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import add_files, argument
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -10,10 +11,11 @@ from syntax_nmt.commands.shared.findings import (
     write_findings,
 )
 from syntax_nmt.commands.shared.metrics import (
+    METRIC_NEEDS,
     add_metric_arguments,
-    add_sampling_arguments,
+    add_significance_arguments,
     metric_set,
-    sampling_of,
+    significance_tests,
 )
 from syntax_nmt.commands.shared.test_sets import (
     add_test_set_arguments,
@@ -51,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_test_set_arguments(parser)
     _add_cut_arguments(parser)
     add_word_arguments(parser)
-    add_sampling_arguments(parser)
+    add_significance_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add_findings_arguments(group)
@@ -78,15 +80,17 @@ def run(args: argparse.Namespace) -> None:
     """Compares what the command line names.
 
     Raises:
-        UserError: one system only, or files that are damaged or do not go together.
+        UserError: options that do nothing, fewer than two systems, or files that are damaged or
+            do not go together.
     """
+    refuse_idle(args, {"source": ("cut",), **METRIC_NEEDS})
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)
     findings = compare(
         test_set,
         metric_set(args, test_set),
-        sampling_of(args, test_set),
+        significance_tests(args, test_set),
         cut=args.cut,
         words=words,
         digits=args.width,

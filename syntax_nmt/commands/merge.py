@@ -7,9 +7,9 @@ from pathlib import Path
 
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.annotate import describe
-from syntax_nmt.preparation.annotation.parts import PartFolder, merge_parts
-from syntax_nmt.preparation.annotation.shard import Shard
+from syntax_nmt.preparation.annotators.annotate import describe
+from syntax_nmt.preparation.annotators.parts import PartFolder, merge_parts
+from syntax_nmt.preparation.annotators.shard import Shard
 
 EXAMPLE = "syntax-nmt merge --input words/train.en --output words/train.en.conllu"
 

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 
 from syntax_nmt.commands.annotating import (
+    AnnotatorSettings,
     add_model_options,
     add_shard_options,
     add_worker_options,
-    annotator,
     run_annotation,
     unused_models,
 )
@@ -60,4 +60,4 @@ def run(args: argparse.Namespace) -> None:
     kind = args.kind or ("constituents" if args.output.suffix == ".trees" else "dependencies")
     for option in unused_models(args, kind):
         raise UserError(f"{option}: is no model of {kind}, which are made here: leave it out")
-    run_annotation(args, annotator(args, kind, args.lang))
+    run_annotation(args, AnnotatorSettings.of(args).annotator(kind, args.lang))

@@ -4,17 +4,18 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
 from syntax_nmt import FOLDER
 from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    AnnotatorSettings,
     add_feature_options,
     add_mismatch_options,
     add_model_options,
     add_worker_options,
-    annotator,
     resources,
     unused_models,
 )
@@ -32,8 +33,8 @@ from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation_files import find_annotation, unused_annotation
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
 from syntax_nmt.preparation.preparation import Preparation, summary
 from syntax_nmt.preparation.segment import load_model
@@ -308,27 +309,23 @@ def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], S
     """The annotator of each requested kind; it looks for its models when called."""
     found: dict[AnnotationKind, Callable[[], StanzaAnnotator]] = {}
     parsed, _ = parsed_first(args.linearised, args.source_lang, args.target_lang)
+    settings = AnnotatorSettings.of(args)
+    target = args.target_lang, args.target_stanza_dir
     if args.parse:
-        found[HEADS] = cache(partial(_parser, args, parsed))
+        found[HEADS] = cache(partial(_parser, settings, parsed))
     if args.constituents:
-        found[PHRASES] = cache(partial(annotator, args, "constituents", parsed))
+        found[PHRASES] = cache(partial(settings.annotator, "constituents", parsed))
     if args.chunks:
-        options = args.target_lang, args.chunks, args.target_stanza_dir
-        found[CHUNKS] = cache(partial(chunk_annotator, args, *options))
+        found[CHUNKS] = cache(partial(chunk_annotator, settings, target[0], args.chunks, target[1]))
     if args.target_parse:
-        found[TARGET_HEADS] = cache(partial(_target_parser, args))
+        of_target = replace(settings, single={})  # single models are of the source
+        found[TARGET_HEADS] = cache(partial(of_target.annotator, "dependencies", *target))
     return found
 
 
-def _target_parser(args: argparse.Namespace) -> StanzaAnnotator:
-    """The annotator of the target's dependencies; single models are of the source."""
-    of_target = argparse.Namespace(**{**vars(args), "stanza_model": []})
-    return annotator(of_target, "dependencies", args.target_lang, args.target_stanza_dir)
-
-
-def _parser(args: argparse.Namespace, lang: str) -> StanzaAnnotator:
+def _parser(settings: AnnotatorSettings, lang: str) -> StanzaAnnotator:
     """The annotator of dependencies, which are parsed unless the user declines."""
     try:
-        return annotator(args, "dependencies", lang)
+        return settings.annotator("dependencies", lang)
     except UserError as error:
         raise UserError(f"{error}; or --no-parse to do without") from None

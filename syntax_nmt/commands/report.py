@@ -4,14 +4,16 @@ import argparse
 import sys
 
 from syntax_nmt.arguments import add_numbers, natural_int, sentence_numbers
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.findings import add_digits_argument
 from syntax_nmt.commands.shared.metrics import (
+    METRIC_NEEDS,
     add_length_arguments,
     add_metric_arguments,
-    add_sampling_arguments,
+    add_significance_arguments,
     length_bins,
     metric_set,
-    sampling_of,
+    significance_tests,
 )
 from syntax_nmt.commands.shared.test_sets import (
     add_test_set_arguments,
@@ -48,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_sample_arguments(parser)
     add_length_arguments(parser)
     add_word_arguments(parser)
-    add_sampling_arguments(parser)
+    add_significance_arguments(parser)
     add_metric_arguments(parser)
     group = parser.add_argument_group("what to write")
     add = group.add_argument
@@ -105,8 +107,9 @@ def run(args: argparse.Namespace) -> None:
     """Reads, measures, draws and writes.
 
     Raises:
-        UserError: files that are damaged or do not go together.
+        UserError: options that do nothing, or files that are damaged or do not go together.
     """
+    refuse_idle(args, METRIC_NEEDS)
     _check_output(args)
     data = read_report(args)
     # These load matplotlib.
@@ -138,7 +141,7 @@ def read_report(args: argparse.Namespace) -> ReportData:
     return report_data(
         test_set,
         metric_set(args, test_set, CHRF),
-        sampling_of(args, test_set),
+        significance_tests(args, test_set),
         SampleChoice(args.samples, args.sentences),
         bins=length_bins(args, test_set),
         logs=named_files("--log", args.log, names, ()),

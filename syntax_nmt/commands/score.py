@@ -11,6 +11,7 @@ from syntax_nmt.commands.shared.findings import (
     write_findings,
 )
 from syntax_nmt.commands.shared.metrics import (
+    METRIC_NEEDS,
     add_length_arguments,
     add_metric_arguments,
     length_bins,
@@ -72,9 +73,10 @@ def run(args: argparse.Namespace) -> None:
     """Scores what the command line names.
 
     Raises:
-        UserError: files that are damaged or do not go together.
+        UserError: options that do nothing, or files that are damaged or do not go together.
     """
-    refuse_idle(args, {"confidence_n": ("confidence",), "seed": ("confidence",)})
+    of_intervals = {name: ("confidence",) for name in ("confidence_n", "seed")}
+    refuse_idle(args, of_intervals | METRIC_NEEDS)
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)

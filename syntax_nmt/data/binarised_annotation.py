@@ -92,7 +92,7 @@ def open_annotation(
 def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> AnnotationFile:
     manifest = prefix.with_name(NAME)
     if not manifest.is_file():
-        raise UserError(f"{manifest}: not found, so there is no side information: {REMEDY}")
+        raise UserError(f"{manifest}: not found, so there is no annotation: {REMEDY}")
     files = read_manifest(prefix.parent)
     if name not in files:
         listed = ", ".join(sorted(files)) or "nothing"

@@ -53,7 +53,7 @@ def load_dictionary(path: str | Path) -> Dictionary:
         raise UserError(f"{path}: {reason}: run fairseq-preprocess again") from error
 
 
-REMEDY = "run fairseq-preprocess again, then `syntax-nmt binarize` if there is side information"
+REMEDY = "run fairseq-preprocess again, then `syntax-nmt binarize` if there is annotation"
 
 
 def split_prefixes(folder: Path, split: str, source: str, target: str, combine: bool) -> list[Path]:

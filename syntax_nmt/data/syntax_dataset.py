@@ -34,7 +34,7 @@ class SyntaxDataset(BaseWrapperDataset):
             if len(annotation) != len(pair_dataset):
                 raise UserError(
                     f"{annotation.kind.name}: {len(annotation)} sentences, the text has "
-                    f"{len(pair_dataset)}: binarize the side files of this very text"
+                    f"{len(pair_dataset)}: binarise the annotation of this very text"
                 )
 
     def collater(self, samples: list[dict], pad_to_length: dict | None = None) -> dict[str, Any]:

@@ -130,8 +130,8 @@ def _label_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
 def _footer(found: Inspection) -> str:
     if not found.manifest:
         if any(NAME in problem for problem in found.problems):
-            return f"side information: {NAME} cannot be read"
-        return f"side information: none (no {NAME}); to add some, {REMEDY}"
+            return f"annotation: {NAME} cannot be read"
+        return f"annotation: none (no {NAME}); to add some, {REMEDY}"
     checked = len(_checked_files(found))
     if found.problems:
         return f"{checked} files checked, problems: {len(found.problems)}"

@@ -9,10 +9,10 @@ from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
-from syntax_nmt.preparation.annotation.annotate import annotate_file, describe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.parts import PartFolder, options_sum
-from syntax_nmt.preparation.annotation_files import GivenAnnotation
+from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.parts import PartFolder, options_sum
+from syntax_nmt.preparation.given_annotation import GivenAnnotation
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
@@ -41,8 +41,13 @@ class AnnotationTexts:
         self._steps = steps
         self._note = note
 
-    def given(self, split: Split) -> list[Path]:
-        """The existing annotation of a split, if it fits.
+    def take_given(self, split: Split) -> list[Path]:
+        """Checks the given annotation of a split and writes it for the words.
+
+        Loads the annotators of the kinds that are not given, so that missing models stop it here.
+
+        Returns:
+            the files.
 
         Raises:
             UserError: it does not fit, or an annotator of the others does not load.
@@ -57,11 +62,16 @@ class AnnotationTexts:
                 plan.annotators[kind]().load()  # errors of models are reported now
         return found
 
-    def all(self, split: Split, given: Container[Path]) -> list[Path]:
-        """The annotation of a split: given, or made.
+    def complete(self, split: Split, given: Container[Path]) -> list[Path]:
+        """Makes the annotation of a split that is not given, which may take hours.
+
+        Removes what an earlier run took from files that are not there any more.
 
         Args:
-            given: of :meth:`given`.
+            given: of :meth:`take_given`.
+
+        Returns:
+            all files of the split: given and made.
         """
         plan = self._plan
         found = []

@@ -103,9 +103,10 @@ def binarize(
         report_missing(text, TARGET if text.lang == target_lang else SOURCE, report)
     if not any(text.annotation for text in texts):
         raise UserError(
-            f"no side file found: expected {' or '.join('.' + kind.ending for kind in TEXT_KINDS)} "
-            f"files such as {texts[0].annotation_path(TEXT_KINDS[0])}: make them, or name their "
-            "folder with --words"
+            "no annotation found: expected "
+            f"{' or '.join('.' + kind.ending for kind in TEXT_KINDS)} files such as "
+            f"{texts[0].annotation_path(TEXT_KINDS[0])}: make them, or name their folder with "
+            "--words"
         )
     choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots, feature_threshold)
     if columns and not any(columns[0] in text.annotation for text in texts):

@@ -13,8 +13,8 @@ from syntax_nmt.data.prepared_text import RECORD, TextSegmentation
 from syntax_nmt.data.word_annotation import STOP
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
-from syntax_nmt.preparation.annotation.annotate import Resources
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotate import Resources
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
 from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options

@@ -82,9 +82,9 @@ class Preparation:
         annotated = [
             split for split in self.plan.splits if how is None or how.needs_trees(split.name)
         ]
-        given = {path for split in annotated for path in annotation_texts.given(split)}
+        given = {path for split in annotated for path in annotation_texts.take_given(split)}
         if how is not None:  # parses are text: they come before all that is made of text
-            made = {path for split in annotated for path in annotation_texts.all(split, given)}
+            made = {path for split in annotated for path in annotation_texts.complete(split, given)}
             for split in self.plan.splits:
                 self._linearised(how, split, made)
         self._models()
@@ -94,7 +94,7 @@ class Preparation:
         self._data_bin()
         if how is None:
             self._binarized(
-                [path for split in annotated for path in annotation_texts.all(split, given)]
+                [path for split in annotated for path in annotation_texts.complete(split, given)]
             )
         else:
             self._lengths(how)

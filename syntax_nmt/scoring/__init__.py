@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from syntax_nmt.scoring.evaluation import compare, score
-    from syntax_nmt.scoring.translations.comparison import Sampling
+    from syntax_nmt.scoring.translations.comparison import SignificanceTests
     from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
     from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
     from syntax_nmt.scoring.translations.score_report import Confidence
@@ -25,8 +25,8 @@ _MODULES = {
     "LengthLimit": "translations.lengths",
     "MetricSet": "translations.metrics",
     "MetricSettings": "translations.metrics",
-    "Sampling": "translations.comparison",
     "SentenceScores": "translations.sentence_scores",
+    "SignificanceTests": "translations.comparison",
     "TestSet": "translations.test_set",
     "WordSettings": "words.settings",
 }
@@ -36,8 +36,8 @@ __all__ = [
     "LengthLimit",
     "MetricSet",
     "MetricSettings",
-    "Sampling",
     "SentenceScores",
+    "SignificanceTests",
     "TestSet",
     "WordSettings",
     "compare",

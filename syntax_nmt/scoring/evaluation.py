@@ -8,7 +8,7 @@ from __future__ import annotations
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings
 from syntax_nmt.scoring.translations.comparison import (
-    Sampling,
+    SignificanceTests,
     comparison_figures,
     comparison_findings,
 )
@@ -47,17 +47,16 @@ def score(
     of_words = None if words is None else score_words(test_set, words, confidence)
     statistics = metrics.statistics(test_set.systems, test_set.references)
     figures = score_figures(metrics, test_set, statistics, bins, confidence)
-    findings = score_findings(figures, digits)
     if of_words is None:
-        return findings
-    figures["words_by"] = of_words
+        return score_findings(figures, digits)
+    findings = score_findings(figures | {"words_by": of_words}, digits)
     return findings.with_tables(score_tables(of_words, digits), word_notes(of_words))
 
 
 def compare(
     test_set: TestSet,
     metrics: MetricSet | None = None,
-    sampling: Sampling = Sampling(),
+    tests: SignificanceTests = SignificanceTests(),
     *,
     cut: LengthLimit | None = None,
     words: WordSettings | None = None,
@@ -73,29 +72,29 @@ def compare(
         digits: after the point, in tables.
 
     Raises:
-        UserError: there is one system; `cut` has no source, or a metric is of translations that
+        UserError: fewer than two systems; `cut` has no source, or a metric is of translations that
             are not cut; files of `words` are damaged or of another text.
     """
-    if len(test_set.systems) == 1:
-        raise UserError("one system: give the baseline first, then those to compare with it")
+    if len(test_set.systems) < 2:
+        count = "one" if test_set.systems else "no"
+        raise UserError(f"{count} system: give the baseline first, then those to compare with it")
     metrics = metrics or MetricSet()
     longer = None
     if cut is not None:
         if metrics.given is not None:
             raise UserError(
-                "--cut: --sentence-scores are of translations that are not cut: leave one"
+                "cut: the sentence scores are of translations that are not cut: leave one out"
             )
         if test_set.source is None:
-            raise UserError("--cut: no lengths are known: give the source text as --source")
+            raise UserError("cut: no lengths are known: give the source text")
         longer, test_set = cut.figures(test_set), cut.cut_test_set(test_set)
     # First, as its files may not fit.
-    of_words = None if words is None else compare_words(test_set, words, sampling)
+    of_words = None if words is None else compare_words(test_set, words, tests)
     statistics = metrics.statistics(test_set.systems, test_set.references)
-    figures = comparison_figures(metrics, test_set, statistics, sampling)
+    figures = comparison_figures(metrics, test_set, statistics, tests)
     if longer is not None:
         figures["cut"] = longer
-    findings = comparison_findings(figures, digits)
     if of_words is None:
-        return findings
-    figures["words_by"] = of_words
+        return comparison_findings(figures, digits)
+    findings = comparison_findings(figures | {"words_by": of_words}, digits)
     return findings.with_tables(comparison_tables(of_words, digits), word_notes(of_words))

@@ -6,6 +6,16 @@ from translations import refused
 IDLE = [
     ("score x --reference y --confidence-n 5", "--confidence-n does nothing without --confidence"),
     ("score x --reference y --seed 5", "--seed does nothing without --confidence"),
+    ("compare x y --reference z --source s", "--source does nothing without --cut"),
+    (
+        "score x -r y --sentence-metric z",
+        "--sentence-metric does nothing without",
+    ),
+    (
+        "compare x y -r z --sentence-lower",
+        "--sentence-lower does nothing without",
+    ),
+    ("report x -r z --sentence-lower", "--sentence-lower does nothing without"),
     ("average x --by epochs --output y", "--by does nothing without --last"),
     ("chunk --train x --output y --workers 2", "--workers does nothing without --input"),
     ("chunk --trees x --output y --stanza-dir z", "--stanza-dir does nothing without --input"),

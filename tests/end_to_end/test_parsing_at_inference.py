@@ -26,8 +26,8 @@ from syntax_nmt.data.annotation.columns import DEPREL, UPOS, XPOS, Column, loadi
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.parsing.models import find_models
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
-from syntax_nmt.preparation.annotation.annotate import annotate_file
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotate import annotate_file
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 from syntax_nmt.preparation.binarizing import binarize
 
 pytestmark = pytest.mark.dear

@@ -13,7 +13,7 @@ from loaded_tasks import task_of
 from small_models import build, save_checkpoint
 
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.preparation.annotation.parts import PartFolder, merge_parts, options_sum, parts_of
+from syntax_nmt.preparation.annotators.parts import PartFolder, merge_parts, options_sum, parts_of
 from syntax_nmt.preparation.segment import load_model
 
 PART_LINES = 7

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.compared_words import SAMPLING
+from experiments.compared_words import SIGNIFICANCE
 from experiments.words_by import _PAIRS, _TABLE, _TEST, _lines, _systems
 from syntax_nmt.scoring.translations.test_set import TestSet, Text
 from syntax_nmt.scoring.words.settings import WordSettings
@@ -26,7 +26,7 @@ def test_by_frequency(shared, place):
     (found,) = compare_words(
         TestSet(pair, (reference,), None),
         WordSettings(["frequency"], training_text=training),
-        replace(SAMPLING, trials=10, resamples=1000),
+        replace(SIGNIFICANCE, trials=10, resamples=1000),
     )
     (written,) = (each for each in WRITTEN[place]["words_by"] if each["by"] == "frequency")
     assert len(found["buckets"]) == 9

@@ -343,7 +343,7 @@ def test_a_manifest_that_cannot_be_read(folder, fault, content):
     (folder / "syntax.json").write_text(content)
     err, out = fault(folder)
     assert "format version 2, this program reads 1" in err or "damaged" in err
-    assert "side information: syntax.json cannot be read" in out
+    assert "annotation: syntax.json cannot be read" in out
     assert "train  de " in out
 
 
@@ -406,7 +406,7 @@ def test_what_cannot_be_right(folder, inspect, fault, kind, lang, row, message):
 def test_without_annotation(bare, inspect):
     status, out, err = inspect(bare)
     assert (status, err) == (0, [])
-    assert "side information: none (no syntax.json); to add some, run `syntax-nmt bin" in out
+    assert "annotation: none (no syntax.json); to add some, run `syntax-nmt bin" in out
     assert "dependencies" not in out
     assert "  de        the cat go\n" in out
 

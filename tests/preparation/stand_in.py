@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file
+from syntax_nmt.preparation.annotators.annotate import Resources, annotate_file
 
 
 @dataclass(frozen=True)

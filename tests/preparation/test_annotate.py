@@ -19,9 +19,9 @@ from translations import write
 
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file
-from syntax_nmt.preparation.annotation.parts import PartFolder
-from syntax_nmt.preparation.annotation.shard import Shard, find_shard
+from syntax_nmt.preparation.annotators.annotate import Resources, annotate_file
+from syntax_nmt.preparation.annotators.parts import PartFolder
+from syntax_nmt.preparation.annotators.shard import Shard, find_shard
 
 PARTS = Resources(part_size=50)
 

@@ -135,7 +135,7 @@ def test_the_command_says_what_it_found(corpus, capsys):
     assert "train.de-en.de.heads: 5 sentences" in printed
     with pytest.raises(SystemExit) as caught:
         main([*command, str(corpus / "bpe")])
-    assert str(caught.value).startswith("syntax-nmt: error: no side file found")
+    assert str(caught.value).startswith("syntax-nmt: error: no annotation found")
 
 
 def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(corpus):

@@ -10,8 +10,8 @@ import stanza
 
 from syntax_nmt.data.chunks import chunks_of_tags, iob2_tags, read_conll2000
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation import chunker_training
-from syntax_nmt.preparation.annotation.chunker_training import train_chunker
+from syntax_nmt.preparation.annotators import chunker_training
+from syntax_nmt.preparation.annotators.chunker_training import train_chunker
 from syntax_nmt.scoring.chunks.chunk_f1 import chunk_f1
 
 pytestmark = pytest.mark.dear

@@ -8,8 +8,8 @@ from translations import refused
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.parsing.models import find_models
-from syntax_nmt.preparation.annotation.annotate import Resources, annotate_file, describe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotate import Resources, annotate_file, describe
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 
 pytestmark = pytest.mark.dear
 
@@ -87,7 +87,7 @@ def test_an_output_that_cannot_be_written_is_found_before_models_load(
 ):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("syntax_nmt.preparation.annotation.annotator.loaded_analyser", pytest.fail)
+    monkeypatch.setattr("syntax_nmt.preparation.annotators.annotator.loaded_analyser", pytest.fail)
     arguments = ["parse", "--lang", "en", "--input", text, "--stanza-dir", models]
     assert f"{output}: cannot be written" in refused(*arguments, "--output", tmp_path / output)
 

@@ -24,7 +24,7 @@ from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import fairseq_data
-from syntax_nmt.preparation.annotation.parts import PartFolder
+from syntax_nmt.preparation.annotators.parts import PartFolder
 
 pytestmark = pytest.mark.dear
 

@@ -1,6 +1,6 @@
 """Annotation beside the raw text under a name that nothing reads is told of."""
 
-from syntax_nmt.preparation.annotation_files import unused_annotation
+from syntax_nmt.preparation.given_annotation import unused_annotation
 from syntax_nmt.preparation.splits import Split
 
 

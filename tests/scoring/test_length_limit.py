@@ -85,7 +85,7 @@ def test_the_source_of_fairseq_generate(files, capsys):
 
 def test_refusals(files, capsys):
     both = ["compare", files / "base1", files / "ours", "-r", files / "ref"]
-    assert refused(*both, "--cut", "1.5,5").startswith("--cut: no lengths are known")
+    assert refused(*both, "--cut", "1.5,5").startswith("cut: no lengths are known")
     write(files / "short", SOURCE[:-1])
     message = refused(*both, "--cut", "1.5,5", "--source", files / "short")
     assert message.startswith(f"{files / 'short'} has 39 sentences, {files / 'ref'} 40")

@@ -13,7 +13,7 @@ from syntax_nmt.errors import UserError
 
 REFERENCE = sentences(120)
 SOURCE = [" ".join("s" for _ in line.split()) for line in REFERENCE]
-FEW = scoring.Sampling(resamples=30, trials=30)
+FEW = scoring.SignificanceTests(resamples=30, trials=30)
 SYSTEMS = {"base": ("base1", "base2", "base3"), "ours": ("ours1", "ours2", "ours3")}
 
 
@@ -44,7 +44,9 @@ def command(capsys, files, name, *options):
         for system, runs in SYSTEMS.items()
         for part in ("--system", system, *(files / run for run in runs))
     ]
-    given = ["--reference", files / "ref", "--source", files / "src", *options]
+    given = ["--reference", files / "ref", *options]
+    if name == "score" or "--cut" in options:
+        given += ["--source", files / "src"]
     return figures(capsys, name, *systems, *given)
 
 
@@ -70,7 +72,7 @@ def test_metrics(files, test_set, capsys, settings, options):
     given = ["--metrics", *names, *options] if "--metrics" not in options else options
     same(scoring.score(test_set, metrics), command(capsys, files, "score", *given))
     few = ["--resamples", 30, "--trials", 30]
-    expected = command(capsys, files, "compare", *given, *few, "--source", files / "src")
+    expected = command(capsys, files, "compare", *given, *few)
     same(scoring.compare(test_set, metrics, FEW), expected)
 
 
@@ -102,17 +104,17 @@ def test_words_by_bucket(files, test_set, capsys):
 
 
 COMPARISONS = [
-    (scoring.Sampling(("sign",), seed=5), {}, ["--tests", "sign", "--seed", 5]),
-    (scoring.Sampling(("seeds", "bootstrap"), resamples=25, seed=7), {},
+    (scoring.SignificanceTests(("sign",), seed=5), {}, ["--tests", "sign", "--seed", 5]),
+    (scoring.SignificanceTests(("seeds", "bootstrap"), resamples=25, seed=7), {},
      ["--tests", "seeds", "bootstrap", "--resamples", 25, "--seed", 7]),
     (FEW, {"cut": scoring.LengthLimit.of("0.5,2")},
      ["--cut", "0.5,2", "--resamples", 30, "--trials", 30]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sampling", "settings", "options"), COMPARISONS)
-def test_comparisons(files, test_set, capsys, sampling, settings, options):
-    found = scoring.compare(test_set, scoring.MetricSet(["bleu"]), sampling, **settings)
+@pytest.mark.parametrize(("tests", "settings", "options"), COMPARISONS)
+def test_comparisons(files, test_set, capsys, tests, settings, options):
+    found = scoring.compare(test_set, scoring.MetricSet(["bleu"]), tests, **settings)
     same(found, command(capsys, files, "compare", "--metrics", "bleu", *options))
 
 
@@ -141,6 +143,9 @@ def test_refusals(files, test_set):
     alone = scoring.TestSet(test_set.systems[:1], test_set.references, None)
     with pytest.raises(UserError, match="one system"):
         scoring.compare(alone)
+    nothing = scoring.TestSet((), test_set.references, None)
+    with pytest.raises(UserError, match="no system: give the baseline first"):
+        scoring.compare(nothing)
     no_source = scoring.TestSet(test_set.systems, test_set.references, None)
     with pytest.raises(UserError, match="no lengths are known"):
         scoring.compare(no_source, cut=scoring.LengthLimit.of("1,1"))

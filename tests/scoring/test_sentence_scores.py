@@ -60,7 +60,7 @@ def test_what_comet_prints(files, capsys):
         *("score", files / "a", files / "b", "-r", files / "ref"),
         *("--sentence-scores", "a", files / "a.scores", "--sentence-scores", "b", files / "comet"),
     )
-    assert "scores of sentence score and COMET" in message
+    assert "sentence scores: sentence score and COMET" in message
 
 
 def test_runs_are_averaged_and_small_scores_have_digits(files, capsys):

@@ -19,14 +19,14 @@ from word_buckets import (
 
 from experiments.records import Records
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.comparison import TESTS, Sampling
+from syntax_nmt.scoring.translations.comparison import TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.score_report import Confidence
 from syntax_nmt.scoring.translations.test_set import read_text
 from syntax_nmt.scoring.words.buckets import KINDS, LOWS, number_bucket, number_buckets
 from syntax_nmt.scoring.words.settings import WordSettings
 from syntax_nmt.scoring.words.word_figures import compare_words, score_words
 
-SAMPLING = Sampling(TESTS, 100, 100, 12345)
+SIGNIFICANCE = SignificanceTests(TESTS, 100, 100, 12345)
 
 
 def by_bucket(table, place=0):
@@ -151,7 +151,7 @@ def test_identical_systems_differ_by_nothing(everything):
     runs = [noisy(reference, seed, 0.3) for seed in (1, 2, 3)]
     test_set = evaluation_set(reference, base=runs, same=[*runs[1:], runs[0]])
     tested = 0
-    for table in compare_words(test_set, settings, SAMPLING):
+    for table in compare_words(test_set, settings, SIGNIFICANCE):
         for bucket in table["buckets"]:
             same = bucket["systems"][1]
             assert same["difference"] == pytest.approx(0, abs=1e-12)

@@ -28,7 +28,7 @@ def counted(tmp_path, reference, runs):
     (counts,) = count_words(evaluation_set(reference, ours=runs), settings)
     measures = BucketMeasures(tuple(counts.buckets), (counts.measure,) * len(counts.buckets))
     assert len(measures.names) == 6
-    return measures, np.stack(counts.runs[0])
+    return measures, np.stack(counts.statistics[0])
 
 
 def distance_from_uniform(p_values):

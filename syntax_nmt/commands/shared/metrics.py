@@ -11,7 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
 from syntax_nmt.commands.shared.test_sets import named_files
-from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, Sampling
+from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
@@ -27,6 +27,8 @@ from syntax_nmt.scoring.translations.test_set import TestSet, note_if_tokenised
 
 _FEW = 100  # sentences
 _SENTENCE_SCORES = "--sentence-scores"
+METRIC_NEEDS = {name: ("sentence_scores",) for name in ("sentence_metric", "sentence_lower")}
+"""Options of :func:`add_metric_arguments` that do nothing without another, for `refuse_idle`."""
 
 
 def add_length_arguments(parser: argparse.ArgumentParser) -> None:
@@ -152,7 +154,7 @@ def _sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceSco
     return SentenceScores.read(files, test_set, args.sentence_metric, lower_is_better=lower)
 
 
-def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
+def add_significance_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the choice of tests and the numbers of their draws."""
     group = parser.add_argument_group("tests")
     for option, kind, default, what in (
@@ -172,7 +174,7 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:
+def significance_tests(args: argparse.Namespace, test_set: TestSet) -> SignificanceTests:
     """The tests of a command line; warns on stderr if they mean little.
 
     Args:
@@ -183,4 +185,4 @@ def sampling_of(args: argparse.Namespace, test_set: TestSet) -> Sampling:
             f"note: on {test_set.sentences} sentences the p-values of resampling mean little",
             file=sys.stderr,
         )
-    return Sampling(tuple(args.tests), args.resamples, args.trials, args.seed)
+    return SignificanceTests(tuple(args.tests), args.resamples, args.trials, args.seed)

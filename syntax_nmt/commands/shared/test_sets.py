@@ -17,7 +17,11 @@ Files = dict[str, list[str]]
 
 
 def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that name the files."""
+    """Adds the options that name systems and references.
+
+    What reads them needs three more: `--source` of the command itself or of `add_length_arguments`,
+    `--force` and `--sentence-scores` of `add_metric_arguments` (:mod:`.metrics`).
+    """
     group = parser.add_argument_group("what to measure")
     add = group.add_argument
     add(
@@ -61,7 +65,11 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def files_of_test_set(args: argparse.Namespace) -> list[str]:
-    """The files that :func:`read_test_set` reads, none of which may be written."""
+    """The files that :func:`read_test_set` reads, none of which may be written.
+
+    Args:
+        args: as of :func:`read_test_set`.
+    """
     named = [path for _, *paths in args.system for path in paths]
     scores = [path for _, *paths in args.sentence_scores for path in paths]
     sources = [args.source] if args.source is not None else []
@@ -70,6 +78,9 @@ def files_of_test_set(args: argparse.Namespace) -> list[str]:
 
 def read_test_set(args: argparse.Namespace) -> TestSet:
     """Reads the files of a command line.
+
+    Args:
+        args: with the options that :func:`add_test_set_arguments` adds, and those that it names.
 
     Raises:
         UserError: as of :meth:`TestSet.read`; or the systems are not named as they must be.

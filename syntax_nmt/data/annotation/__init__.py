@@ -1,7 +1,17 @@
 """Every kind of annotation: one object each, and the list of them.
 
-Messages and pages for users call it side information. An annotation file has one entry a sentence
-of one side of the corpus. The object of a kind answers all questions of other code
+An annotation file has one entry a sentence of one side of the corpus. Binarised, it is a side file
+of fairseq's data. A kind and its side file have one name, the text file an ending of its own:
+
+    HEADS, TARGET_HEADS               train.LANG.conllu    *.LANG.heads.{bin,idx}
+    UPOS, XPOS, DEPREL, FEATS, LEMMA  train.LANG.conllu    *.LANG.upos.{bin,idx}, …
+    PHRASES                           train.LANG.trees     *.LANG.phrases.{bin,idx}
+    TREES                             train.LANG.trees     *.LANG.trees.{bin,idx}
+    CHUNKS                            train.LANG.chunks    *.LANG.chunks.{bin,idx}
+
+A kind that has no text file of its own names the one whose file it reads (`text_kind`).
+
+The object of a kind answers all questions of other code
 (:class:`~syntax_nmt.data.annotation.kind.AnnotationKind`); each kind in the list is prepared,
 binarised, inspected, loaded and passed to the models that declare it.
 """

@@ -1,4 +1,4 @@
-"""Dependency trees of the source: the head of each subword."""
+"""Dependency trees of the source or the target: the head of each subword."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +26,8 @@ from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 class OfDependencyTrees(AnnotationKind):
-    """A kind that is read from dependency trees of the source, CoNLL-U."""
+    """A kind that is read from dependency trees in CoNLL-U; of the source, if it does not say
+    otherwise."""
 
     ending = "conllu"
     side = SOURCE
@@ -75,7 +76,7 @@ class Heads(OfDependencyTrees):
     keys = ("heads",)
     description = "dependency trees of the source"
     option = "load_dependencies"
-    help = "load the head indices of the source (supervised attention heads)"
+    help = "load the dependency trees of the source: the head of each subword"
     title = "dependencies (heads), over words"
 
     def row(
@@ -142,7 +143,7 @@ class TargetHeads(Heads):
     keys = ("target_heads",)
     description = "dependency trees of the target"
     option = "load_target_dependencies"
-    help = "load the head indices of the target (supervised attention heads of the decoder)"
+    help = "load the dependency trees of the target, which supervised heads of the decoder learn"
     parsed_by = None
 
     def __repr__(self) -> str:

@@ -30,12 +30,14 @@ _TESTS = {
 }
 
 
-def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_chosen: str) -> str:
+def page_html(
+    data: ReportData, pictures: Pictures, title: str, digits: int, how_chosen: str
+) -> str:
     """One file that loads nothing: it contains style and pictures, and no script.
 
     Args:
         pictures: what makes pictures.
-        width: digits after the point of scores.
+        digits: after the point of scores.
         how_chosen: a sentence about which samples are shown.
     """
     environment = Environment(
@@ -65,7 +67,7 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
     }
     return environment.get_template("page.html").render(
         title=title,
-        width=width,
+        digits=digits,
         how_chosen=how_chosen,
         scores=scores,
         comparison=comparison,
@@ -76,7 +78,7 @@ def page_html(data: ReportData, pictures: Pictures, title: str, width: int, how_
         balanced=balanced_notes(scores["systems"]),
         length_pictures=length_pictures(scores, pictures) if "by_length" in scores else [],
         word_pictures=word_pictures(data.words, pictures),
-        word_tables=tables_of(data.words, width),
+        word_tables=tables_of(data.words, digits),
         word_notes=word_notes(data.words),
         trainings=trainings,
         validated=any(log["best"] for logs in trainings.values() for log in logs),
@@ -93,12 +95,12 @@ def _tests(comparison: dict[str, Any]) -> dict[str, str]:
     return {test: label for test, label in _TESTS.items() if test in item}
 
 
-def _fixed(value: float, width: int) -> str:
-    return f"{value:.{width}f}"
+def _fixed(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}"
 
 
-def _signed(value: float, width: int) -> str:
-    return signed(value, width).replace("-", "−")
+def _signed(value: float, digits: int) -> str:
+    return signed(value, digits).replace("-", "−")
 
 
 def _duration(seconds: float | None) -> str:

@@ -11,7 +11,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.report_page.samples import Sample, samples_of
 from syntax_nmt.pictures.report_page.structures import Structures, SystemFiles, read_structures
 from syntax_nmt.reporting.training_log import TrainingLog, read_training_log
-from syntax_nmt.scoring.translations.comparison import Sampling, comparison_figures
+from syntax_nmt.scoring.translations.comparison import SignificanceTests, comparison_figures
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.score_report import Confidence, score_figures
@@ -60,7 +60,7 @@ class SampleChoice:
 def report_data(
     test_set: TestSet,
     metrics: MetricSet,
-    sampling: Sampling,
+    tests: SignificanceTests,
     choice: SampleChoice,
     *,
     bins: LengthBins = LengthBins(),
@@ -72,7 +72,7 @@ def report_data(
 
     Args:
         metrics: chrF is one of them: sentences are chosen by it.
-        sampling: of intervals, and of tests if there are several systems.
+        tests: made if there are several systems; intervals have their draws.
         logs: of trainings, by system.
         structures: by kind, the files of systems and of the reference.
         words: what to count of words by bucket; None = nothing.
@@ -91,22 +91,23 @@ def report_data(
                 f"sentences, counted from 1: give one of them"
             )
     compared = len(test_set.systems) > 1
-    confidence = Confidence(sampling.resamples, sampling.seed)
+    confidence = Confidence(tests.resamples, tests.seed)
     of_words: list[dict[str, Any]] = []
     if words is not None:
         of_words = (
-            compare_words(test_set, words, sampling)
+            compare_words(test_set, words, tests)
             if compared
             else score_words(test_set, words, confidence)
         )
     statistics = metrics.statistics(test_set.systems, test_set.references)
     columns = metrics.columns(chrf)
     by_sentence = [
-        [metrics.score(chrf, row) for row in runs[0][:, columns].tolist()] for runs in statistics
+        [metrics.score(chrf, row) for row in of_system[0][:, columns].tolist()]
+        for of_system in statistics
     ]
     return ReportData(
         score_figures(metrics, test_set, statistics, bins, confidence),
-        comparison_figures(metrics, test_set, statistics, sampling) if compared else None,
+        comparison_figures(metrics, test_set, statistics, tests) if compared else None,
         of_words,
         {
             system.name: trainings[system.name]

@@ -12,9 +12,8 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside, read_gold
 from syntax_nmt.scoring.chunks.chunk_file import Chunks, check_words, read_chunk_file
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
-from syntax_nmt.scoring.parallel_text import SegmentedText
-from syntax_nmt.scoring.parallel_text import check_parallel as check_lines
-from syntax_nmt.scoring.translations.test_set import TestSet, Text, check_parallel, read_text
+from syntax_nmt.scoring.parallel_text import SegmentedText, check_parallel
+from syntax_nmt.scoring.translations.test_set import TestSet, Text, read_text
 
 REFERENCE = "reference"
 """The name of the structures of the reference."""
@@ -111,14 +110,14 @@ def words_of(text: Text) -> list[Words]:
 
 def _check_complete(path: str, items: Sequence[object], test_set: TestSet) -> None:
     reference = test_set.references[0].name
-    check_lines(path, len(items), reference, test_set.sentences, "sentences")
+    check_parallel(path, len(items), reference, test_set.sentences, "sentences")
 
 
 def _alignments(
     path: str, pair: Sequence[Text], test_set: TestSet
 ) -> list[WithWords[GoldAlignment]]:
     for text in pair:
-        check_parallel(text, test_set.references[0])
+        text.check_parallel(test_set.references[0])
     alignments = read_gold(path)
     _check_complete(path, alignments, test_set)
     rows = zip(alignments, *(words_of(text) for text in pair))
@@ -138,7 +137,7 @@ def _alignments(
 
 
 def _chunks(path: str, text: Text, test_set: TestSet) -> list[WithWords[Chunks] | None]:
-    check_parallel(text, test_set.references[0])
+    text.check_parallel(test_set.references[0])
     words, chunks = words_of(text), read_chunk_file(path).chunks
     _check_complete(path, chunks, test_set)
     check_words(chunks, [len(of_text) for of_text in words], path, text.name)

@@ -1,9 +1,20 @@
 """The output of `syntax-nmt compare`: figures for JSON, and tables."""
 
-import statistics
+# The figures; ? = where there is one. `cut` and `words_by` are of scoring.evaluation.
+#   sentences, references: [name], baseline: name
+#   metrics: {metric: {signature, higher_is_better, more_digits}}
+#   systems, the baseline first: [{name, files: [path], balanced_trees?: [percent], scores}]
+#     scores: {metric: {score, spread, runs: [score], interval?: {mean, low, high, half_width},
+#       and of all but the baseline: difference,
+#       bootstrap?, randomisation?: {p_value, floor, p_holm?},
+#       sign_test?: {p_value, better, worse, equal, p_holm?},
+#       seeds?: {p_value, degrees, low, high, seeds: [baseline's, system's], p_holm?}}}
+#   cut?: of LengthLimit.figures; words_by?: of compare_words
+
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -37,6 +48,7 @@ from syntax_nmt.scoring.translations.text_tables import (
     signed,
 )
 
+# As `--tests` names them. In figures their keys are the same, except `sign_test` for `sign`.
 BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
 # Column heads of tests in tables, and their meaning.
 TEST_COLUMNS = {
@@ -51,18 +63,18 @@ _SIGNS = "better/worse/equal"
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """The tests and their parameters.
+class SignificanceTests:
+    """The tests of differences, and their parameters.
 
     Attributes:
-        tests: some of :data:`TESTS`.
+        names: some of :data:`TESTS`.
         resamples: of the bootstrap, and of the interval over seeds and sentences.
         trials: of approximate randomisation, at most.
         seed: of both.
         enough: as of :func:`randomisation_p_values`.
     """
 
-    tests: tuple[str, ...] = TESTS
+    names: tuple[str, ...] = TESTS
     resamples: int = RESAMPLES
     trials: int = TRIALS
     seed: int = SEED
@@ -73,52 +85,52 @@ class Sampling:
         found: dict[str, object] = {}
         if self.draws_sentences:
             found["bs"] = self.resamples
-        if RANDOMISATION in self.tests:
+        if RANDOMISATION in self.names:
             found["ar"] = self.trials
         return {**found, "seed": self.seed} if found else {}
 
     @property
     def draws_sentences(self) -> bool:
         """Whether a test needs scores on resampled test sets."""
-        return BOOTSTRAP in self.tests or SEEDS in self.tests
+        return BOOTSTRAP in self.names or SEEDS in self.names
 
 
 def comparison_figures(
     metrics: MetricSet,
     test_set: TestSet,
-    runs: Sequence[Sequence[np.ndarray]],
-    sampling: Sampling,
+    statistics: Sequence[Sequence[np.ndarray]],
+    tests: SignificanceTests,
 ) -> dict[str, Any]:
     """All figures, as objects that JSON knows.
 
     Args:
         test_set: the texts; the first system is the baseline.
-        runs: statistics, by system and run.
+        statistics: of sentences, by system and run (sentences × statistics).
     """
-    systems = scored_systems(metrics, test_set.systems, runs)
-    add_tests(metrics, systems, runs, sampling)
+    systems = scored_systems(metrics, test_set.systems, statistics)
+    add_tests(metrics, systems, statistics, tests)
     _adjust(systems[1:])
     return {
         "sentences": test_set.sentences,
         "references": [reference.name for reference in test_set.references],
         "baseline": systems[0]["name"],
-        "metrics": metrics.figures(**sampling.signature()),
+        "metrics": metrics.figures(**tests.signature()),
         "systems": systems,
     }
 
 
 def scored_systems(
-    measures: CorpusMeasures, systems: Sequence[System], runs: Sequence[Sequence[np.ndarray]]
+    measures: CorpusMeasures, systems: Sequence[System], statistics: Sequence[Sequence[np.ndarray]]
 ) -> list[dict[str, Any]]:
     """The scores of each system by measure, and their differences from the first system's.
 
     Args:
-        runs: statistics, by system and run.
+        statistics: of sentences, by system and run (sentences × statistics).
     """
     found: list[dict[str, Any]] = []
-    for system, of_system in zip(systems, runs):
+    for system, of_system in zip(systems, statistics):
         scores = {
-            name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "runs": of_runs}
+            name: {"score": mean(of_runs), "spread": spread(of_runs), "runs": of_runs}
             for name, of_runs in measures.run_scores(of_system).items()
         }
         found.append(system.figures(scores))
@@ -131,28 +143,28 @@ def scored_systems(
 def add_tests(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
-    sampling: Sampling,
+    statistics: Sequence[Sequence[np.ndarray]],
+    tests: SignificanceTests,
 ) -> None:
     """Adds the tests of each difference, and intervals.
 
     Args:
         systems: as :func:`scored_systems` gives them.
-        runs: statistics, by system and run.
+        statistics: of sentences, by system and run (sentences × statistics).
     """
-    if sampling.draws_sentences:
+    if tests.draws_sentences:
         drawn = [
-            bootstrap_scores(of_system, measures.score_rows, sampling.resamples, sampling.seed)
-            for of_system in runs
+            bootstrap_scores(of_system, measures.score_rows, tests.resamples, tests.seed)
+            for of_system in statistics
         ]
-        if BOOTSTRAP in sampling.tests:
+        if BOOTSTRAP in tests.names:
             _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
-        if SEEDS in sampling.tests:
+        if SEEDS in tests.names:
             _add_seeds(systems, drawn)
-    if RANDOMISATION in sampling.tests:
-        _add_randomisation(measures, systems, runs, sampling)
-    if SIGN in sampling.tests:
-        _add_sign_test(measures, systems, runs)
+    if RANDOMISATION in tests.names:
+        _add_randomisation(measures, systems, statistics, tests)
+    if SIGN in tests.names:
+        _add_sign_test(measures, systems, statistics)
 
 
 def _adjust(systems: Sequence[dict[str, Any]]) -> None:
@@ -198,27 +210,32 @@ def _add_seeds(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -
 def _add_randomisation(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
-    sampling: Sampling,
+    statistics: Sequence[Sequence[np.ndarray]],
+    tests: SignificanceTests,
 ) -> None:
-    for system, of_system in zip(systems[1:], runs[1:]):
+    for system, of_system in zip(systems[1:], statistics[1:]):
         found = randomisation_p_values(
-            runs[0], of_system, measures.score_rows, sampling.trials, sampling.seed, sampling.enough
+            statistics[0],
+            of_system,
+            measures.score_rows,
+            tests.trials,
+            tests.seed,
+            tests.enough,
         )
         for item, p_value in zip(system["scores"].values(), found.tolist()):
-            item["randomisation"] = {"p_value": p_value, "floor": 1 / (sampling.trials + 1)}
+            item["randomisation"] = {"p_value": p_value, "floor": 1 / (tests.trials + 1)}
 
 
 def _add_sign_test(
     measures: CorpusMeasures,
     systems: Sequence[dict[str, Any]],
-    runs: Sequence[Sequence[np.ndarray]],
+    statistics: Sequence[Sequence[np.ndarray]],
 ) -> None:
-    for system, of_system in zip(systems[1:], runs[1:]):
+    for system, of_system in zip(systems[1:], statistics[1:]):
         for name, item in system["scores"].items():
             columns = measures.columns(name)
             found = collins_sign_test(
-                [run[:, columns] for run in runs[0]],
+                [run[:, columns] for run in statistics[0]],
                 [run[:, columns] for run in of_system],
                 partial(measures.score, name),
                 measures.higher_is_better(name),
@@ -226,18 +243,18 @@ def _add_sign_test(
             item["sign_test"] = {**asdict(found), "p_value": found.p_value}
 
 
-def comparison_findings(figures: dict[str, Any], width: int) -> Findings:
+def comparison_findings(figures: dict[str, Any], digits: int) -> Findings:
     """A table for each metric, and the signatures.
 
     Args:
         figures: as :func:`comparison_figures` gives them.
-        width: digits after the point of scores.
+        digits: after the point of scores.
     """
     heading = (
         f"{figures['sentences']} sentences; Δ: difference from {figures['baseline']}; "
         f"* marks p < {SIGNIFICANT}"
     )
-    tables = [_table(figures, name, width) for name in figures["metrics"]]
+    tables = [_table(figures, name, digits) for name in figures["metrics"]]
     return Findings(figures, tables, heading, _notes(figures))
 
 
@@ -270,9 +287,9 @@ def _notes(figures: dict[str, Any]) -> list[str]:
     return [*(note for note in notes if note), *signature_lines(figures)]
 
 
-def _table(figures: dict[str, Any], name: str, width: int) -> Table:
+def _table(figures: dict[str, Any], name: str, digits: int) -> Table:
     systems = figures["systems"]
-    width += figures["metrics"][name]["more_digits"]
+    digits += figures["metrics"][name]["more_digits"]
     columns = [column for column in TEST_COLUMNS if column in systems[1]["scores"][name]]
     head = [metric_name(figures, name), "score", "Δ"]
     head += [TEST_COLUMNS[column][0] for column in columns]
@@ -284,11 +301,11 @@ def _table(figures: dict[str, Any], name: str, width: int) -> Table:
     rows = []
     for system in systems:
         item = system["scores"][name]
-        row = [system["name"], score_cell(item, width)]
-        row.append(signed(item["difference"], width) if "difference" in item else NO_FIGURE)
+        row = [system["name"], score_cell(item, digits)]
+        row.append(signed(item["difference"], digits) if "difference" in item else NO_FIGURE)
         row += [marked_p(item[column]) if column in item else "" for column in columns]
         if intervals and "seeds" in item:
-            row.append(interval_text(item["seeds"], width))
+            row.append(interval_text(item["seeds"], digits))
         if "sign_test" in item:
             signs = item["sign_test"]
             row.append(f"{signs['better']}/{signs['worse']}/{signs['equal']}")

@@ -23,11 +23,11 @@ class CorpusMeasures(Protocol):
             sums: of that measure's statistics over the sentences.
         """
 
-    def run_scores(self, runs: Sequence[np.ndarray]) -> dict[str, list[float]]:
+    def run_scores(self, statistics: Sequence[np.ndarray]) -> dict[str, list[float]]:
         """The figures of each run of a system, by measure.
 
         Args:
-            runs: statistics of each run (sentences × statistics).
+            statistics: of each run (sentences × statistics).
         """
 
     def score_rows(self, sums: np.ndarray) -> np.ndarray:

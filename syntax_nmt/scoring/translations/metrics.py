@@ -77,7 +77,9 @@ class MetricSet:
         )
 
     def signatures(self, **extra: object) -> dict[str, str]:
-        """sacrebleu's signature of each metric; known once there are statistics.
+        """sacrebleu's signature of each metric; to call after :meth:`statistics`.
+
+        Its number of references is that of the latest statistics; 1 before, whatever the test set.
 
         Args:
             **extra: what else the figures depend on: `bs`, `ar`, `seed`.
@@ -95,7 +97,7 @@ class MetricSet:
         return signatures
 
     def figures(self, **extra: object) -> dict[str, dict[str, Any]]:
-        """A description of each metric, for JSON.
+        """A description of each metric, for JSON; to call after :meth:`statistics`, too.
 
         Args:
             **extra: as of :meth:`signatures`.
@@ -154,13 +156,13 @@ class MetricSet:
         found = (metric._extract_corpus_statistics(sentences, None) for metric in self._metrics)
         return np.concatenate([np.array(rows, dtype=np.float64) for rows in found], axis=1)
 
-    def run_scores(self, runs: Sequence[np.ndarray]) -> dict[str, list[float]]:
+    def run_scores(self, statistics: Sequence[np.ndarray]) -> dict[str, list[float]]:
         """The scores of each run of a system, by metric.
 
         Args:
-            runs: statistics of each run.
+            statistics: of each run, sentences × statistics.
         """
-        scores = [self.scores(run.sum(axis=0).tolist()) for run in runs]
+        scores = [self.scores(run.sum(axis=0).tolist()) for run in statistics]
         return {name: list(column) for name, column in zip(self.names, zip(*scores))}
 
     def scores(self, sums: Sequence[float]) -> list[float]:
@@ -303,5 +305,5 @@ def _build(key: str, settings: MetricSettings) -> Metric:
         # force: sacrebleu would warn of tokenised text for each block; the commands warn once.
         metric = bleu(force=True, tokenize=tokenize, lowercase=settings.lowercase)
     except (ImportError, RuntimeError, OSError) as error:
-        raise UserError(f"--tokenize {tokenize}: {error}") from error
+        raise UserError(f"tokeniser {tokenize}: {error}") from error
     return RIBES(metric.tokenizer) if key == "ribes" else metric

@@ -29,27 +29,27 @@ _ROUNDING = 1e-9  # smaller differences count as 0
 
 
 def bootstrap_scores(
-    runs: Sequence[np.ndarray], scores: Scores, resamples: int = RESAMPLES, seed: int = SEED
+    statistics: Sequence[np.ndarray], scores: Scores, resamples: int = RESAMPLES, seed: int = SEED
 ) -> np.ndarray:
     """The scores of each run on test sets drawn from the sentences with replacement.
 
     Equal seeds draw equal test sets, so that the scores of two systems can be compared.
 
     Args:
-        runs: of each run, the statistics of each sentence (sentences × statistics).
+        statistics: of each run, one row a sentence (sentences × statistics).
         scores: from sums of statistics.
         resamples: how many test sets.
 
     Returns:
         resamples × runs × metrics.
     """
-    sentences = len(runs[0])
+    sentences = len(statistics[0])
     rng = np.random.default_rng(seed)
     rows = []
     for size in _block_sizes(resamples, sentences):
         drawn = rng.choice(sentences, size=(size, sentences), replace=True)
         counts = np.stack([np.bincount(row, minlength=sentences) for row in drawn]).astype(float)
-        rows.append(np.stack([scores(counts @ run) for run in runs], axis=1))
+        rows.append(np.stack([scores(counts @ run) for run in statistics], axis=1))
     return np.concatenate(rows)
 
 
@@ -122,28 +122,28 @@ def randomisation_p_values(
 
 
 def _shuffled_sums(
-    runs: Sequence[np.ndarray], trials: int, rng: np.random.Generator
+    statistics: Sequence[np.ndarray], trials: int, rng: np.random.Generator
 ) -> Iterator[list[np.ndarray]]:
     """Sums over the sentences after their translations were exchanged between the runs.
 
     Yields a block of trials at a time: for each run, trials × statistics.
     """
-    sentences = len(runs[0])
-    if len(runs) == 2:
-        total = runs[0].sum(axis=0) + runs[1].sum(axis=0)
+    sentences = len(statistics[0])
+    if len(statistics) == 2:
+        total = statistics[0].sum(axis=0) + statistics[1].sum(axis=0)
         # Bits are drawn 32 at a time: with blocks of 32 rows they do not depend on the block.
         for size in _block_sizes(trials, sentences, multiple=32):
             stay = rng.integers(2, size=(size, sentences), dtype=bool).astype(float)
-            sums = stay @ runs[0] + (1 - stay) @ runs[1]
+            sums = stay @ statistics[0] + (1 - stay) @ statistics[1]
             yield [sums, total - sums]
         return
     # A row for each sentence's translation by each run; 1 if a trial uses it.
-    pool = np.stack(runs, axis=1).reshape(sentences * len(runs), -1)
+    pool = np.stack(statistics, axis=1).reshape(sentences * len(statistics), -1)
     for size in _block_sizes(trials, len(pool)):
-        order = np.argsort(rng.random((size, sentences, len(runs))), axis=2)
-        firsts = np.arange(0, size * len(pool), len(runs)).reshape(size, sentences)
+        order = np.argsort(rng.random((size, sentences, len(statistics))), axis=2)
+        firsts = np.arange(0, size * len(pool), len(statistics)).reshape(size, sentences)
         chosen, places = np.zeros((size, len(pool))), []
-        for place in range(len(runs) - 1):
+        for place in range(len(statistics) - 1):
             rows = firsts + order[:, :, place]
             chosen.put(rows, 1)
             places.append(chosen @ pool)

@@ -1,8 +1,8 @@
 """The output of `syntax-nmt score`: figures for JSON, and tables."""
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Confidence:
 def score_figures(
     metrics: MetricSet,
     test_set: TestSet,
-    runs: Sequence[Sequence[np.ndarray]],
+    statistics: Sequence[Sequence[np.ndarray]],
     bins: LengthBins,
     confidence: Confidence | None,
 ) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def score_figures(
     Args:
         test_set: without a source there are no scores by length and no counts of overlong
             translations.
-        runs: statistics, by system and run.
+        statistics: of sentences, by system and run (sentences × statistics).
         confidence: None = no intervals.
     """
     extra = {} if confidence is None else {"bs": confidence.resamples, "seed": confidence.seed}
@@ -53,45 +53,52 @@ def score_figures(
         "metrics": metrics.figures(**extra),
         "systems": [
             _system_figures(metrics, system, of_system, confidence)
-            for system, of_system in zip(test_set.systems, runs)
+            for system, of_system in zip(test_set.systems, statistics)
         ],
     }
     if test_set.source is not None:
         figures["by_length"] = {
             "tokens_of": test_set.source.name,
-            "bins": _length_figures(metrics, test_set, test_set.source, runs, bins, confidence),
+            "bins": _length_figures(
+                metrics, test_set, test_set.source, statistics, bins, confidence
+            ),
         }
         figures["longer"] = USUAL.figures(test_set)
     return figures
 
 
 def _system_figures(
-    metrics: MetricSet, system: System, runs: Sequence[np.ndarray], confidence: Confidence | None
+    metrics: MetricSet,
+    system: System,
+    statistics: Sequence[np.ndarray],
+    confidence: Confidence | None,
 ) -> dict[str, Any]:
-    scores = certain_scores(metrics, runs, confidence)
-    details = [metrics.details(run.sum(axis=0).tolist()) for run in runs]
-    for name, of_runs in metrics.run_scores(runs).items():
+    scores = scores_with_intervals(metrics, statistics, confidence)
+    details = [metrics.details(run.sum(axis=0).tolist()) for run in statistics]
+    for name, of_runs in metrics.run_scores(statistics).items():
         scores[name]["runs"] = of_runs
         if name in details[0]:
             scores[name]["details"] = [detail[name] for detail in details]
     return system.figures(scores)
 
 
-def certain_scores(
-    metrics: CorpusMeasures, runs: Sequence[np.ndarray], confidence: Confidence | None
+def scores_with_intervals(
+    metrics: CorpusMeasures, statistics: Sequence[np.ndarray], confidence: Confidence | None
 ) -> dict[str, dict[str, Any]]:
     """By metric the mean of the runs, their spread, and optionally an interval.
 
     Args:
-        runs: statistics of each run.
+        statistics: of each run, sentences × statistics.
         confidence: None = no intervals.
     """
     found: dict[str, dict[str, Any]] = {
-        name: {"score": statistics.mean(of_runs), "spread": spread(of_runs), "interval": None}
-        for name, of_runs in metrics.run_scores(runs).items()
+        name: {"score": mean(of_runs), "spread": spread(of_runs), "interval": None}
+        for name, of_runs in metrics.run_scores(statistics).items()
     }
     if confidence is not None:
-        drawn = bootstrap_scores(runs, metrics.score_rows, confidence.resamples, confidence.seed)
+        drawn = bootstrap_scores(
+            statistics, metrics.score_rows, confidence.resamples, confidence.seed
+        )
         for item, column in zip(found.values(), drawn.mean(axis=1).T):
             item["interval"] = interval(column)
     return found
@@ -101,7 +108,7 @@ def _length_figures(
     metrics: MetricSet,
     test_set: TestSet,
     source: Text,
-    runs: Sequence[Sequence[np.ndarray]],
+    statistics: Sequence[Sequence[np.ndarray]],
     bins: LengthBins,
     confidence: Confidence | None,
 ) -> list[dict[str, Any]]:
@@ -109,10 +116,10 @@ def _length_figures(
     groups = []
     for label, (low, high), positions in zip(bins.labels, bins.bounds(), members):
         scores: dict[str, Any] = {name: {} for name in metrics.names}
-        for system, of_system in zip(test_set.systems, runs):
+        for system, of_system in zip(test_set.systems, statistics):
             of_group = [run[positions] for run in of_system]
             nothing = dict.fromkeys(("score", "spread", "interval"))
-            found = certain_scores(metrics, of_group, confidence) if len(positions) else {}
+            found = scores_with_intervals(metrics, of_group, confidence) if len(positions) else {}
             for name in metrics.names:
                 scores[name][system.name] = found.get(name, nothing)
         groups.append(
@@ -121,16 +128,16 @@ def _length_figures(
     return groups
 
 
-def score_findings(figures: dict[str, Any], width: int) -> Findings:
+def score_findings(figures: dict[str, Any], digits: int) -> Findings:
     """The tables, the corpus first, and the signatures.
 
     Args:
         figures: as :func:`score_figures` gives them.
-        width: digits after the point.
+        digits: after the point.
     """
-    tables = [_corpus_table(figures, width)]
+    tables = [_corpus_table(figures, digits)]
     if "by_length" in figures:
-        tables += [_length_table(figures, name, width) for name in figures["metrics"]]
+        tables += [_length_table(figures, name, digits) for name in figures["metrics"]]
     references = len(figures["references"])
     heading = f"{figures['sentences']} sentences, {references} reference{'s' * (references > 1)}"
     longer = [longer_text(figures["longer"])] if "longer" in figures else []
@@ -138,21 +145,21 @@ def score_findings(figures: dict[str, Any], width: int) -> Findings:
     return Findings(figures, tables, heading, notes)
 
 
-def _corpus_table(figures: dict[str, Any], width: int) -> Table:
+def _corpus_table(figures: dict[str, Any], digits: int) -> Table:
     systems = figures["systems"]
     head = ["system"]
     rows = [[system["name"]] for system in systems]
     for name in figures["metrics"]:
         head.append(metric_name(figures, name))
-        digits = width + figures["metrics"][name]["more_digits"]
+        of_metric = digits + figures["metrics"][name]["more_digits"]
         for row, system in zip(rows, systems):
-            row.append(score_cell(system["scores"][name], digits))
+            row.append(score_cell(system["scores"][name], of_metric))
         if name == "BLEU":  # its brevity penalty is named, always
             head += ["BP", "length ratio"]
             for row, system in zip(rows, systems):
                 details = system["scores"][name]["details"]
                 for figure in ("brevity_penalty", "length_ratio"):
-                    row.append(f"{statistics.mean(run[figure] for run in details):.3f}")
+                    row.append(f"{mean(run[figure] for run in details):.3f}")
     if any(len(system["files"]) > 1 for system in systems):
         head.insert(1, "runs")
         for row, system in zip(rows, systems):
@@ -160,14 +167,14 @@ def _corpus_table(figures: dict[str, Any], width: int) -> Table:
     return Table(head, rows)
 
 
-def _length_table(figures: dict[str, Any], name: str, width: int) -> Table:
+def _length_table(figures: dict[str, Any], name: str, digits: int) -> Table:
     systems = [system["name"] for system in figures["systems"]]
-    width += figures["metrics"][name]["more_digits"]
+    digits += figures["metrics"][name]["more_digits"]
     rows = [
         [
             group["label"],
             str(group["sentences"]),
-            *(score_cell(group["scores"][name][system], width) for system in systems),
+            *(score_cell(group["scores"][name][system], digits) for system in systems),
         ]
         for group in figures["by_length"]["bins"]
     ]

@@ -14,7 +14,6 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.test_set import TestSet, Text
 
-_OPTION = "--sentence-scores"
 _COMET_LINE = re.compile(r".*\tSegment \d+\tscore: (\S+)")
 
 
@@ -57,8 +56,8 @@ class SentenceScores:
             paths = files.get(system.name, ())
             if len(paths) != len(system.runs):
                 raise UserError(
-                    f"{_OPTION} {system.name}: {len(paths)} files for {len(system.runs)} runs: "
-                    "give every system as many as it has translations"
+                    f"sentence scores of {system.name}: {len(paths)} files for "
+                    f"{len(system.runs)} runs: give every system as many as it has translations"
                 )
             read = [
                 _read_run(path, run, test_set.sentences) for path, run in zip(paths, system.runs)
@@ -67,8 +66,8 @@ class SentenceScores:
             names += [metric for _, metric in read]
         if name is None and len(set(names)) > 1:
             raise UserError(
-                f"{_OPTION}: scores of {' and '.join(dict.fromkeys(names))}: give all systems "
-                f"those of one metric, or name it with --sentence-metric"
+                f"sentence scores: {' and '.join(dict.fromkeys(names))}: give all systems those of "
+                "one metric, or a name for the metric"
             )
         return cls(name or names[0], not lower_is_better, by_system)
 

@@ -21,7 +21,7 @@ from syntax_nmt.data.subwords import (
 )
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.parallel_text import check_parallel as check_counts
+from syntax_nmt.scoring.parallel_text import check_parallel
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import (
     GenerateOutput,
@@ -46,6 +46,18 @@ class Text:
 
     name: str
     sentences: tuple[str, ...]
+
+    def check_parallel(self, reference: Text) -> None:
+        """Refuses a text of another length.
+
+        Args:
+            reference: what it goes with.
+
+        Raises:
+            UserError: it has another number of sentences.
+        """
+        counts = len(self.sentences), len(reference.sentences)
+        check_parallel(self.name, counts[0], reference.name, counts[1], "sentences")
 
 
 @dataclass(frozen=True)
@@ -117,7 +129,7 @@ class TestSet:
         }
         of_references = [read_text(path) for path in references] or [_generated_reference(read)]
         for text in (*of_references[1:], *chain.from_iterable(translations.values())):
-            check_parallel(text, of_references[0])
+            text.check_parallel(of_references[0])
         if not of_references[0].sentences:
             raise UserError(f"{of_references[0].name}: is empty: give a sentence a line")
         words = partial(in_words, join=join_subwords, quiet=quiet)
@@ -130,7 +142,7 @@ class TestSet:
         ]
         of_source = _generated_source(read) if source is None else read_text(source)
         if of_source is not None:
-            check_parallel(of_source, of_references[0])
+            of_source.check_parallel(of_references[0])
         return cls(tuple(of_systems), tuple(of_references), of_source)
 
     @property
@@ -154,19 +166,6 @@ def read_text(path: str) -> Text:
         UserError: it cannot be read or is not UTF-8.
     """
     return _text(path, read_lines(path))
-
-
-def check_parallel(text: Text, reference: Text) -> None:
-    """Refuses texts of other lengths.
-
-    Args:
-        reference: what it goes with.
-
-    Raises:
-        UserError: it has another number of sentences.
-    """
-    counts = len(text.sentences), len(reference.sentences)
-    check_counts(text.name, counts[0], reference.name, counts[1], "sentences")
 
 
 def _read_output(path: str) -> GenerateOutput:
@@ -248,9 +247,9 @@ def _generated_reference(read: Mapping[str, GenerateOutput]) -> Text:
     """The T- lines, which must be the same in all files."""
     found = {path: output.references for path, output in read.items() if output.references}
     if not found:
-        raise UserError("no references: give --reference, one file or several")
+        raise UserError("no references: give one file or several")
     (path, reference), *others = found.items()
-    remedy = "give the original text as --reference"
+    remedy = "give the original text as the reference"
     for other, sentences in others:
         differing = [i for i, (one, two) in enumerate(zip(reference, sentences)) if one != two]
         if differing:

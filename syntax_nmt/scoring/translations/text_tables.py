@@ -19,20 +19,20 @@ def metric_name(figures: dict[str, Any], name: str) -> str:
     return name if figures["metrics"][name]["higher_is_better"] else f"{name} ↓"
 
 
-def score_cell(item: dict[str, Any], width: int) -> str:
+def score_cell(item: dict[str, Any], digits: int) -> str:
     """A score with what is known about its certainty: `35.9 ±1.2 sd 0.3`.
 
     Args:
         item: with `score`, and possibly `interval` and `spread`.
-        width: digits after the point.
+        digits: after the point.
     """
     if item["score"] is None:
         return NO_FIGURE
-    cell = f"{item['score']:.{width}f}"
+    cell = f"{item['score']:.{digits}f}"
     if item.get("interval"):
-        cell += f" ±{item['interval']['half_width']:.{width}f}"
+        cell += f" ±{item['interval']['half_width']:.{digits}f}"
     if item["spread"] is not None:
-        cell += f" sd {item['spread']:.{width}f}"
+        cell += f" sd {item['spread']:.{digits}f}"
     return cell
 
 
@@ -81,25 +81,25 @@ def adjusted(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"p_value": p_value, "floor": floor}
 
 
-def interval_text(found: dict[str, Any], width: int) -> str:
+def interval_text(found: dict[str, Any], digits: int) -> str:
     """An interval of a difference: `+0.3 to +2.1`.
 
     Args:
         found: with `low` and `high`; None where there is none.
-        width: digits after the point.
+        digits: after the point.
     """
     if found["low"] is None:
         return NO_FIGURE
-    return f"{signed(found['low'], width)} to {signed(found['high'], width)}"
+    return f"{signed(found['low'], digits)} to {signed(found['high'], digits)}"
 
 
-def signed(value: float, width: int) -> str:
+def signed(value: float, digits: int) -> str:
     """A difference with its sign; none where it rounds to 0.
 
     Args:
-        width: digits after the point.
+        digits: after the point.
     """
-    text = f"{value:+.{width}f}"
+    text = f"{value:+.{digits}f}"
     return text if float(text) else text[1:]
 
 

@@ -38,7 +38,7 @@ class BucketCounts:
         sizes: words of the reference in each.
         outside: words of the reference that are in no bucket.
         output_labels: OWN or OF_REFERENCE; None = translations have none (source side).
-        runs: by system and run, sentences × (buckets · `WIDTH`).
+        statistics: by system and run, sentences × (buckets · `WIDTH`).
     """
 
     by: str
@@ -48,7 +48,7 @@ class BucketCounts:
     sizes: dict[str, int]
     outside: int
     output_labels: str | None
-    runs: list[list[np.ndarray]]
+    statistics: list[list[np.ndarray]]
 
 
 def count_words(test_set: TestSet, settings: WordSettings) -> list[BucketCounts]:
@@ -100,7 +100,7 @@ class _Labeller:
             raise UserError(f"--words-by {kind}: no word of {self.reference.name} has a label")
         buckets = in_order(kind, sizes)
         index = {name: place for place, name in enumerate(buckets)}
-        runs = [
+        statistics = [
             [
                 np.array(
                     [
@@ -122,7 +122,7 @@ class _Labeller:
             sizes,
             sum(not of_word for of_sentence in labels for of_word in of_sentence),
             None if from_source else OWN if own else OF_REFERENCE,
-            runs,
+            statistics,
         )
 
     def _labels(self, kind: str) -> list[list[Labels]]:

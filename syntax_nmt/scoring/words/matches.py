@@ -115,13 +115,13 @@ class BucketMeasures:
         f1 = np.array([measure == F1 for measure in self.measures], dtype=bool)
         return np.where(f1, figures[F1], figures[RECALL])
 
-    def run_scores(self, runs: Sequence[np.ndarray]) -> dict[str, list[float]]:
+    def run_scores(self, statistics: Sequence[np.ndarray]) -> dict[str, list[float]]:
         """The figures of each run of a system, by bucket.
 
         Args:
-            runs: statistics of each run.
+            statistics: of each run, sentences × statistics.
         """
-        rows = self.score_rows(np.stack([run.sum(axis=0) for run in runs]))
+        rows = self.score_rows(np.stack([run.sum(axis=0) for run in statistics]))
         return dict(zip(self.names, rows.T.tolist()))
 
     def higher_is_better(self, name: str) -> bool:

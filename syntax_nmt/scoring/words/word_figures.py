@@ -9,7 +9,7 @@ import numpy as np
 from syntax_nmt.scoring.translations.comparison import (
     SIGN,
     TEST_COLUMNS,
-    Sampling,
+    SignificanceTests,
     add_tests,
     scored_systems,
 )
@@ -41,9 +41,9 @@ def score_words(
     tables = _tables(test_set, settings, counts)
     if confidence is not None:
         tested = _Tested(tables, counts)
-        for place, runs in enumerate(tested.runs):
+        for place, of_system in enumerate(tested.statistics):
             drawn = bootstrap_scores(
-                runs, tested.measures.score_rows, confidence.resamples, confidence.seed
+                of_system, tested.measures.score_rows, confidence.resamples, confidence.seed
             )
             for bucket, column in zip(tested.buckets, drawn.mean(axis=1).T):
                 bucket["systems"][place]["interval"] = interval(column)
@@ -51,7 +51,7 @@ def score_words(
 
 
 def compare_words(
-    test_set: TestSet, settings: WordSettings, sampling: Sampling
+    test_set: TestSet, settings: WordSettings, tests: SignificanceTests
 ) -> list[dict[str, Any]]:
     """The same with differences from the first system, and their tests.
 
@@ -65,9 +65,9 @@ def compare_words(
     tables = _tables(test_set, settings, counts)
     tested = _Tested(tables, counts)
     if tested.buckets:
-        systems = scored_systems(tested.measures, test_set.systems, tested.runs)
-        tests = tuple(test for test in sampling.tests if test != SIGN)
-        add_tests(tested.measures, systems, tested.runs, replace(sampling, tests=tests))
+        systems = scored_systems(tested.measures, test_set.systems, tested.statistics)
+        names = tuple(name for name in tests.names if name != SIGN)
+        add_tests(tested.measures, systems, tested.statistics, replace(tests, names=names))
         for place, system in enumerate(systems):
             for bucket, item in zip(tested.buckets, system["scores"].values()):
                 bucket["systems"][place] |= item
@@ -89,12 +89,12 @@ class _Tested:
             measures += [of_kind.measure] * len(chosen)
             columns.append([WIDTH * place + column for place in chosen for column in range(WIDTH)])
         self.measures = BucketMeasures(tuple(names), tuple(measures))
-        self.runs = [
+        self.statistics = [
             [
                 np.concatenate([run[:, of_kind] for run, of_kind in zip(kinds, columns)], axis=1)
                 for kinds in zip(*of_system)
             ]
-            for of_system in zip(*(of_kind.runs for of_kind in counts))
+            for of_system in zip(*(of_kind.statistics for of_kind in counts))
         ]
 
 
@@ -104,7 +104,7 @@ def _tables(
     tables = []
     for of_kind in counts:
         measures = BucketMeasures(tuple(of_kind.buckets), (of_kind.measure,) * len(of_kind.buckets))
-        systems = scored_systems(measures, test_set.systems, of_kind.runs)
+        systems = scored_systems(measures, test_set.systems, of_kind.statistics)
         buckets = []
         for name in of_kind.buckets:
             buckets.append(
@@ -115,11 +115,11 @@ def _tables(
                     "systems": [
                         {
                             "name": system["name"],
-                            **_shares([run[:, measures.columns(name)] for run in runs]),
+                            **_shares([run[:, measures.columns(name)] for run in of_system]),
                             **system["scores"][name],
                             "interval": None,
                         }
-                        for system, runs in zip(systems, of_kind.runs)
+                        for system, of_system in zip(systems, of_kind.statistics)
                     ],
                 }
             )
@@ -137,9 +137,9 @@ def _tables(
     return tables
 
 
-def _shares(runs: Sequence[np.ndarray]) -> dict[str, Any]:
+def _shares(statistics: Sequence[np.ndarray]) -> dict[str, Any]:
     """Means of precision, recall and F1 over the runs, and the counts of each run."""
-    sums = np.stack([run.sum(axis=0) for run in runs])
+    sums = np.stack([run.sum(axis=0) for run in statistics])
     shares = {name: float(column.mean()) for name, column in figures_of(sums).items()}
     counts = sums.astype(int)
     return {**shares, "correct": counts[:, FOUND].tolist(), "predicted": counts[:, OUTPUT].tolist()}

@@ -22,29 +22,29 @@ _NAMES = {F1: "F1", RECALL: "recall"}
 SIDES = {SOURCE: "words linked to source words", "reference": "words"}
 
 
-def score_tables(tables: Sequence[Figures], width: int) -> list[Table]:
+def score_tables(tables: Sequence[Figures], digits: int) -> list[Table]:
     """For each kind of buckets a table for each system.
 
     Args:
         tables: of `word_figures.score_words`.
-        width: digits after the point.
+        digits: after the point.
     """
     return [
-        _score_table(table, place, width)
+        _score_table(table, place, digits)
         for table in tables
         for place in range(len(table["buckets"][0]["systems"]))
     ]
 
 
-def comparison_tables(tables: Sequence[Figures], width: int) -> list[Table]:
+def comparison_tables(tables: Sequence[Figures], digits: int) -> list[Table]:
     """For each kind of buckets a table for each system but the first, the baseline.
 
     Args:
         tables: of `word_figures.compare_words`.
-        width: digits after the point.
+        digits: after the point.
     """
     return [
-        _comparison_table(table, place, width)
+        _comparison_table(table, place, digits)
         for table in tables
         for place in range(1, len(table["buckets"][0]["systems"]))
     ]
@@ -75,14 +75,14 @@ def measure_text(table: Figures) -> str:
     return f"{_NAMES[table['measure']]} of {SIDES[table['side']]} by {table['by']}"
 
 
-def _score_table(table: Figures, place: int, width: int) -> Table:
+def _score_table(table: Figures, place: int, digits: int) -> Table:
     by, measure = table["by"], table["measure"]
     shares = [RECALL] if table["side"] == SOURCE else ["precision", RECALL, F1]
     rows = []
     for bucket in table["buckets"]:
         system = bucket["systems"][place]
         cells = [
-            score_cell(system, width) if share == measure else f"{system[share]:.{width}f}"
+            score_cell(system, digits) if share == measure else f"{system[share]:.{digits}f}"
             for share in shares
         ]
         rows.append([bucket["bucket"], str(bucket["words"]), *cells])
@@ -91,7 +91,7 @@ def _score_table(table: Figures, place: int, width: int) -> Table:
     return Table(head, rows, f"{SIDES[table['side']]} by {by}: {name}")
 
 
-def _comparison_table(table: Figures, place: int, width: int) -> Table:
+def _comparison_table(table: Figures, place: int, digits: int) -> Table:
     buckets = table["buckets"]
     baseline, system = buckets[0]["systems"][0], buckets[0]["systems"][place]
     made = {test for bucket in buckets for test in bucket["systems"][place]}
@@ -104,11 +104,11 @@ def _comparison_table(table: Figures, place: int, width: int) -> Table:
     for bucket in buckets:
         first, other = bucket["systems"][0], bucket["systems"][place]
         row = [bucket["bucket"], str(bucket["words"])]
-        row += [f"{each['score']:.{width}f}" for each in (first, other)]
-        row.append(signed(other["difference"], width))
+        row += [f"{each['score']:.{digits}f}" for each in (first, other)]
+        row.append(signed(other["difference"], digits))
         row += [_p_cell(other[test]) if test in other else NO_FIGURE for test in tests]
         if intervals:
-            found = interval_text(other["seeds"], width) if _has_interval(other) else NO_FIGURE
+            found = interval_text(other["seeds"], digits) if _has_interval(other) else NO_FIGURE
             row.append(found)
         rows.append(row)
     tested = sum(bucket["tested"] for bucket in buckets)

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
-from syntax_nmt.preparation.annotation.annotator import StanzaAnnotator
-from syntax_nmt.preparation.annotation.parts import (
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.parts import (
     Part,
     PartFolder,
     merge_parts,
     options_sum,
     parts_of,
 )
-from syntax_nmt.preparation.annotation.shard import Shard
+from syntax_nmt.preparation.annotators.shard import Shard
 from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.progress import Progress
 

@@ -11,7 +11,7 @@ from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotation_files import GivenAnnotation
+from syntax_nmt.preparation.given_annotation import GivenAnnotation
 
 ROW = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
 MULTIWORD = (
