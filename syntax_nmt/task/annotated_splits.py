@@ -141,7 +141,7 @@ class AnnotatedSplits:
             return pairs
         if not prefixes:
             raise UserError(
-                f"{split} is not binarised, and side information belongs to binarised text: run "
+                f"{split} is not binarised, and annotation belongs to binarised text: run "
                 f"fairseq-preprocess without --dataset-impl raw, then `syntax-nmt binarize`"
             )
         source, target = self._cfg.source_lang, self._cfg.target_lang
@@ -177,7 +177,7 @@ class AnnotatedSplits:
         for name, used in refused.items():
             if used:
                 raise UserError(
-                    f"{name} cannot be combined with side information ({', '.join(loading)}): "
+                    f"{name} cannot be combined with annotation ({', '.join(loading)}): "
                     "leave one of them out"
                 )
 

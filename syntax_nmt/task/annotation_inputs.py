@@ -145,7 +145,7 @@ class AnnotationInputs:
         needed = any(kind in PARSED_KINDS for kind in annotation_read_by(models))
         if (given or needed) and not all(hasattr(model, "reads_annotation") for model in models):
             raise UserError(
-                "an ensemble of a model that reads side information and one that takes none, which "
+                "an ensemble of a model that reads annotation and one that takes none, which "
                 "no architecture of syntax_nmt is: leave the latter out of --path"
             )
         if given:

@@ -62,5 +62,5 @@ def test_an_ensemble_with_a_model_that_takes_no_annotation(make_system, prepared
     """It is not told to load what would then be refused."""
     methods = ("transformer", "pascal_transformer")
     paths = ":".join(str(make_system(method).path) for method in methods)
-    with pytest.raises(SystemExit, match="an ensemble of a model that reads side information"):
+    with pytest.raises(SystemExit, match="an ensemble of a model that reads annotation"):
         System("", prepared.data, paths).generate()

@@ -121,7 +121,7 @@ def test_options_without_effect_are_warned_of_once(
 @pytest.mark.parametrize("kind", [HEADS, PHRASES])
 def test_ensembles_with_a_model_that_takes_no_annotation_are_refused_at_once(kind, given):
     """Not first told to load it; a model that only reads tags of the target translates."""
-    with pytest.raises(UserError, match="an ensemble of a model that reads side information and"):
+    with pytest.raises(UserError, match="an ensemble of a model that reads annotation and"):
         inputs_of().for_inference([FOREIGN, reading(kind)], sample(**given), None, scores=False)
     inputs_of().for_inference([FOREIGN, reading(CHUNKS)], sample(**given), None, scores=False)
 
