@@ -17,7 +17,7 @@ from fairseq.data import Dictionary
 from sizes import Sizes
 from torch import Tensor, nn
 
-SMOOTHING, DROPOUT, LONGER = 0.1, 0.1, 5  # a translation has up to that many more tokens
+SMOOTHING, DROPOUT, LONGER = 0.1, 0.1, 5  # a translation has that many more tokens
 
 
 class Peer(ABC):
@@ -74,7 +74,7 @@ class Peer(ABC):
         """Translates B×S.
 
         Args:
-            longest: tokens of a translation.
+            longest: tokens of each translation: an untrained model may end at once.
         """
 
 
@@ -126,6 +126,7 @@ class Marian(Peer):
             input_ids=source,
             attention_mask=source.ne(self.pad),
             num_beams=beam,
+            min_new_tokens=longest,
             max_new_tokens=longest,
             early_stopping=True,
         )
@@ -179,7 +180,8 @@ class JoeyNMT(Peer):
         states, hidden, *_ = self.model(
             return_type="encode", src=source, src_length=length, src_mask=mask
         )
-        beam_search(self.model, beam, states, hidden, mask, longest, alpha=-1)
+        lengths = {"max_output_length": longest, "min_output_length": longest}
+        beam_search(self.model, beam, states, hidden, mask, **lengths, alpha=-1)
 
     def _mask(self, tokens: Tensor) -> Tensor:
         """B×1×T, True = a token."""
