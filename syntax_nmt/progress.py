@@ -16,13 +16,14 @@ class Progress(tqdm):
     """Counts items; shows the rate and, if the total is known, the remaining time.
 
     Args:
-        items: are counted as they are taken; None = :meth:`update` counts.
+        items: are counted as they are taken; None = `update` counts.
         unit: name of the items, in the plural.
         total: number of items; None = that of `items`, if they have a length.
         leave: whether the bar stays when all is done.
     """
 
     monitor_interval = 0  # no thread
+    is_bar = False  # for `close`, which Python calls even if a signal came before `__init__`
 
     def __init__(
         self,

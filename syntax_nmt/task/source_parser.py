@@ -147,8 +147,7 @@ class SourceParser:
             sentences: the pieces of each, which are joined to words.
 
         Returns:
-            for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`; None = it is
-            not parsed.
+            for each sentence a `DependencyTree` or a `ConstituentTree`; None = it is not parsed.
 
         Raises:
             UserError: as of :meth:`parse`.

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,8 +46,8 @@ class Parser(StandIn):
 def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
     """fairseq and binarize are left out, and commands that train on what they write."""
 
-    def stand_in(args: Namespace, kind: str, lang: str) -> Parser:
-        return Parser(models=StanzaModels(kind, "en", tmp_path, ()))
+    def stand_in(settings: command.AnnotatorSettings, task: str, *langs: str | None) -> Parser:
+        return Parser(models=StanzaModels(task, "en", tmp_path, ()))
 
     def preprocess(plan: Plan) -> dict[str, float]:
         shutil.rmtree(plan.data_bin, ignore_errors=True)
@@ -57,7 +56,7 @@ def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
             file.touch()
         return {}
 
-    monkeypatch.setattr(command, "annotator", stand_in)
+    monkeypatch.setattr(command.AnnotatorSettings, "annotator", stand_in)
     monkeypatch.setattr(command.TrainingData, "of", lambda folder: None)
     monkeypatch.setattr(command, "next_commands", lambda data, user_dir: "")
     monkeypatch.setattr(preparation, "preprocess", preprocess)

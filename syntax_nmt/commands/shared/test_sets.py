@@ -20,7 +20,7 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options that name systems and references.
 
     What reads them needs three more: `--source` of the command itself or of `add_length_arguments`,
-    `--force` and `--sentence-scores` of `add_metric_arguments` (:mod:`.metrics`).
+    `--force` and `--sentence-scores` of `add_metric_arguments`, in `metrics.py`.
     """
     group = parser.add_argument_group("what to measure")
     add = group.add_argument
