@@ -1,7 +1,7 @@
 """Copies annotation from the batch into the inputs of models; no other code does.
 
-A model declares the kinds that it reads as `reads_annotation`; it takes each as the argument
-`kind.key` of its own forward, for training and scoring, and of its encoder's, for translation. It
+A model declares the kinds that it reads as `reads_annotation`; it takes each as the arguments
+`kind.keys` of its own forward, for training and scoring, and of its encoder's, for translation. It
 ignores those of other models of an ensemble, which has one input. A model that was built for the
 labels of a data folder stores them as `annotation_labels`.
 """

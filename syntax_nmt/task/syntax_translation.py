@@ -178,7 +178,7 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
             **kwargs: as of fairseq's own task.
 
         Raises:
-            SystemExit: a sentence has more tokens than a batch may; one line says so.
+            UserError: a sentence has more tokens than a batch may.
         """
         trained = self._trained()
         if dataset is not trained:

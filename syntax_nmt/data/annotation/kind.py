@@ -78,7 +78,7 @@ class AnnotationKind(ABC):
 
     A kind knows the text form (:meth:`entries`, :meth:`parse`, :meth:`transfer`), the binarised
     form, a row of int32 a sentence without EOS (:meth:`row`), and the tensor of a batch
-    (:meth:`collate`). Models and criterions declare the kinds that they read as `reads_annotation`;
+    (:meth:`collate`). Models and objectives declare the kinds that they read as `reads_annotation`;
     a model gets the batch's tensors as the arguments :attr:`keys` of its forward pass.
 
     Attributes:
