@@ -103,7 +103,8 @@ class Projector:
     def project(self, batch: Sequence[Sentence]) -> Projected:
         """Parses, checks and projects a batch.
 
-        A sentence whose annotation has other words is counted by the fit, and counts as not annotated.
+        A sentence whose annotation has other words is counted by the fit, and has none from then
+        on.
 
         Args:
             batch: from :meth:`batches`.
