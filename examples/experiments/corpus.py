@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
-from syntax_nmt.data.annotation import HEADS, PHRASES, TEXT_KINDS
+from syntax_nmt.data.annotation import TEXT_KINDS
+from syntax_nmt.data.controls.kinds import CONTROLS
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 
 DONE = "done.json"
 _BUILT_IN = {"test": "test"}
-# What a control changes; the others change heads.
-_CONTROLLED = {"borrowed": TEXT_KINDS, "balanced": (PHRASES,), "right": (PHRASES,)}
 
 
 def key_of(content: Any) -> str:
@@ -115,7 +114,7 @@ def _write_control(
     What a control cannot be made of, chunks where it is one of heads, stays as it is.
     """
     kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
-    kinds = _CONTROLLED.get(kind, (HEADS,))
+    changed = {each.ending for each in CONTROLS[kind]}
     shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)
     names = {"train": "train", "valid": "valid"}
     names |= {f"test{place or ''}": name for place, name in enumerate(plan["tests"])}
@@ -124,7 +123,7 @@ def _write_control(
         for file in sorted((of / "prepared" / "words").glob(f"*.*.{ending}")):
             split, lang, _ = file.name.split(".")
             output = folder / f"{names[split]}.{lang}.{ending}"
-            if ending in {each.ending for each in kinds}:
+            if ending in changed:
                 options = ["--kind", kind, "--seed", str(seed), str(file), "--output", str(output)]
                 if kind == "majority":
                     options += ["--training", str(file.with_name(f"train.{lang}.{ending}"))]

@@ -15,11 +15,18 @@ from syntax_nmt.commands.shared.findings import (
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.kinds import (
+    BALANCED,
+    BORROWED,
     CONTROLLED,
+    CONTROLS,
+    DUMMY,
+    MAJORITY,
+    RIGHT,
+    SHUFFLED,
     ControlledFeatures,
     ControlledKind,
     IndexedEntries,
@@ -58,9 +65,6 @@ not come from structure. Sentences without annotation remain without annotation.
 """
 # Makes the new structure from a sentence's number, from 0, and its annotation.
 _Make = Callable[[int, Any], Any]
-CHAIN, SHUFFLED, BORROWED, DUMMY, MAJORITY, BALANCED, RIGHT = CONTROLS = (
-    *("chain", "shuffled", "borrowed", "dummy", "majority", "balanced", "right"),
-)
 _OF_CONSTITUENTS = {BALANCED: balanced_tree, RIGHT: right_branching_tree}
 
 
@@ -99,10 +103,10 @@ def run(args: argparse.Namespace) -> None:
     read = [file for file in (args.file, args.training) if file is not None]
     check_outputs([args.output, *findings_outputs(args)], read)
     of = _kind_of(args.file)
-    kind = PHRASES if args.kind in _OF_CONSTITUENTS else HEADS
-    if args.kind != BORROWED and of.kind != kind:
+    takes = CONTROLS[args.kind]
+    if of.kind not in takes:
         raise UserError(
-            f"{args.file}: --kind {args.kind} is for .{kind.ending} files alone: give --kind "
+            f"{args.file}: --kind {args.kind} is for .{takes[0].ending} files alone: give --kind "
             f"{BORROWED}"
         )
     if (args.kind == MAJORITY) != (args.training is not None):

@@ -234,6 +234,17 @@ class ControlledChunks(ControlledKind):
 
 CONTROLLED = (ControlledHeads(), ControlledTrees(), ControlledChunks())
 
+CHAIN, SHUFFLED, BORROWED, DUMMY, MAJORITY, BALANCED, RIGHT = (
+    *("chain", "shuffled", "borrowed", "dummy", "majority", "balanced", "right"),
+)
+CONTROLS = {
+    **dict.fromkeys((CHAIN, SHUFFLED), (HEADS,)),
+    BORROWED: tuple(of.kind for of in CONTROLLED),
+    **dict.fromkeys((DUMMY, MAJORITY), (HEADS,)),
+    **dict.fromkeys((BALANCED, RIGHT), (PHRASES,)),
+}
+"""The controls of `syntax-nmt control`, and the kinds of annotation files that each is for."""
+
 
 def _phrases(tree: ConstituentTree) -> list[int]:
     """Lengths in words of the phrases for phrase models."""
