@@ -1,6 +1,8 @@
 """fairseq's and our own programs, run as a user runs them: in processes of their own."""
 
+import fcntl
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,3 +79,15 @@ def started(*command: str | Path, **options) -> subprocess.Popen[str]:
         [sys.executable, *map(str, command)],
         **{**silent, "start_new_session": True, "env": environment, **options},
     )
+
+
+def kill_all(job: subprocess.Popen[str], folder: Path) -> None:
+    """Kills a program of :func:`started` and its programs; none holds the folder's lock any more.
+
+    The kernel closes files of killed processes in no order: the first may be gone before the rest.
+    """
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    os.close(handle)

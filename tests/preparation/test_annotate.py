@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import stand_in
-from commands import started
+from commands import kill_all, started
 from disks import small_disk
 from stand_in import StandIn
 from translations import write
@@ -300,8 +300,7 @@ def kill_once(arguments: list[str], seconds: float) -> None:
         time.sleep(0.002)
     time.sleep(seconds)
     assert job.poll() is None
-    os.killpg(job.pid, signal.SIGKILL)
-    job.wait()
+    kill_all(job, parts)
 
 
 @pytest.mark.dear

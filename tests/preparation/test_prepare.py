@@ -3,17 +3,15 @@
 import argparse
 import gzip
 import json
-import os
 import re
 import shutil
-import signal
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from commands import started
+from commands import kill_all, started
 from translations import refused
 
 from syntax_nmt.cli import main
@@ -121,8 +119,7 @@ def test_killed_and_started_again(raw, prepared, models, tmp_path, delay):
     while not (folder / "logs").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(delay)
-    os.killpg(job.pid, signal.SIGKILL)
-    job.wait()
+    kill_all(job, folder)
     (folder / "words" / "valid.de.partial123").write_text("half")
     (folder / "words" / "mine.partial123").write_text("not this program's")
     main(arguments)

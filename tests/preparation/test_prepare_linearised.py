@@ -1,16 +1,14 @@
 """`syntax-nmt prepare --linearised`: the texts of each mode, and what is said of them."""
 
 import json
-import os
 import shutil
-import signal
 import time
 from collections import Counter
 from itertools import chain
 from pathlib import Path
 
 import pytest
-from commands import refuse, started, syntax_nmt
+from commands import kill_all, refuse, started, syntax_nmt
 
 from syntax_nmt.data.linearised import is_balanced, is_symbol, words_of
 from syntax_nmt.data.linearised_folder import MODES, join_between_symbols, linearised_mode
@@ -241,8 +239,7 @@ def test_killed_and_started_again(raw, made, tmp_path, at):
     deadline = time.monotonic() + 100
     while not (folder / at).exists() and time.monotonic() < deadline:
         time.sleep(0.002)
-    os.killpg(job.pid, signal.SIGKILL)
-    job.wait()
+    kill_all(job, folder)
     assert not (folder / "segmentation.json").exists()  # it was not ready
     syntax_nmt(*arguments)
     assert contents(folder) == contents(made["multitask"])
