@@ -166,7 +166,7 @@ def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
 
 
 def _lines(data: TrainingData) -> list[TrainingLine]:
-    """The ways to train whose annotation exists."""
+    """The ways to train whose annotation exists, the baselines first."""
     kinds = set(data.annotated["train"])
     return [line for line in LINES if line.is_printed and kinds.issuperset(line.needs)]
 
@@ -177,13 +177,12 @@ def next_commands(data: TrainingData, user_dir: Path) -> str:
     Args:
         user_dir: the plugin's folder.
     """
-    lines = [(_train(data, line, str(user_dir)), line) for line in _lines(data)]
+    methods = _lines(data)
     blocks = [_expectation(data)]
-    for train, method in sorted(lines, key=lambda line: len(line[0])):
-        blocks.append(f"{method.title}:\n{train}")
+    for method in methods:
+        blocks.append(f"{method.title}:\n{_train(data, method, str(user_dir))}")
         if method.reads:
             blocks.append(f"  and translate with it by\n{_translate(data, method, str(user_dir))}")
-    methods = [method for _, method in lines]
     # Trained on annotation, and translating without: what a newcomer tries first.
     shown = (line for line in methods if line.needs and not line.reads)
     main = next((line for line in shown if line.family == TRANSFORMER), methods[0])
