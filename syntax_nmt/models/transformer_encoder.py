@@ -119,8 +119,13 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
                     token_embeddings = self.embed_tokens(src_tokens)
                 token_embeddings = feature.embed(token_embeddings, source)
         all_states = return_all_hiddens or any(each.needs_all_states for each in self.features)
-        with self._with_input_changed(source), self._with_arguments(arguments) as outputs:
+        with (
+            self._with_input_changed(source) as lowest,
+            self._with_arguments(arguments) as outputs,
+        ):
             out = super().forward(src_tokens, src_lengths, all_states, token_embeddings)
+        if all_states:
+            out["encoder_states"][: len(lowest)] = lowest
         layers = [EncoderLayerOutput(*output) for output in outputs]
         for feature in self.features:
             feature.outputs(out, layers, shared, self)
@@ -163,21 +168,28 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             yield outputs
 
     @contextmanager
-    def _with_input_changed(self, source: Source) -> Iterator[None]:
-        """Within the context, features change the input of the lowest layer."""
+    def _with_input_changed(self, source: Source) -> Iterator[list[Tensor]]:
+        """Within the context, features change the input of the lowest layer, S×B×C.
+
+        Yields:
+            what that layer reads: empty before its call, and where no feature changes its input.
+            fairseq keeps the states before the change.
+        """
         changing = having(self.features, "below")
+        lowest: list[Tensor] = []
         if not changing:
-            yield
+            yield lowest
             return
 
         def below(states: Tensor) -> Tensor:
             states = states.transpose(0, 1)  # fairseq's layers are time first
             for feature in changing:
                 states = feature.below(states, source)
-            return states.transpose(0, 1)
+            lowest.append(states.transpose(0, 1))
+            return lowest[-1]
 
         with changing_input(self.layers[0], below):
-            yield
+            yield lowest
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor
