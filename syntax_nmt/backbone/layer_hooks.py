@@ -2,7 +2,7 @@
 fairseq does not read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -39,20 +39,6 @@ def _add_arguments(
     more: Mapping[str, Any], layer: nn.Module, args: Any, kwargs: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     return args, {**kwargs, **more}
-
-
-@contextmanager
-def changing_input(layer: nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Within the context, a layer gets a changed first argument, S×B×C."""
-
-    def changed(_layer: nn.Module, args: Any) -> tuple[Any, ...]:
-        return (change(args[0]), *args[1:])
-
-    hook = layer.register_forward_pre_hook(changed)
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 class EncoderLayerOutput(NamedTuple):

@@ -18,12 +18,7 @@ from syntax_nmt.backbone.feature import (
     the_only,
 )
 from syntax_nmt.backbone.featured_half import FeaturedHalf
-from syntax_nmt.backbone.layer_hooks import (
-    EncoderLayerOutput,
-    changing_input,
-    collecting,
-    handing_over,
-)
+from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput, collecting, handing_over
 from syntax_nmt.backbone.rnn_encoder import STATES, rows_rearranged
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
@@ -45,6 +40,7 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
     """
 
     features: Sequence[TransformerEncoderFeature]
+    _source: Source | None = None
 
     def __init__(
         self,
@@ -119,7 +115,7 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
                     token_embeddings = self.embed_tokens(src_tokens)
                 token_embeddings = feature.embed(token_embeddings, source)
         all_states = return_all_hiddens or any(each.needs_all_states for each in self.features)
-        with self._with_input_changed(source), self._with_arguments(arguments) as outputs:
+        with self._with_source(source), self._with_arguments(arguments) as outputs:
             out = super().forward(src_tokens, src_lengths, all_states, token_embeddings)
         layers = [EncoderLayerOutput(*output) for output in outputs]
         for feature in self.features:
@@ -163,21 +159,28 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             yield outputs
 
     @contextmanager
-    def _with_input_changed(self, source: Source) -> Iterator[None]:
-        """Within the context, features change the input of the lowest layer."""
-        changing = having(self.features, "below")
-        if not changing:
+    def _with_source(self, source: Source) -> Iterator[None]:
+        """Within the context, :meth:`forward_embedding` knows the batch, which fairseq calls."""
+        self._source = source
+        try:
             yield
-            return
+        finally:
+            self._source = None
 
-        def below(states: Tensor) -> Tensor:
-            states = states.transpose(0, 1)  # fairseq's layers are time first
-            for feature in changing:
-                states = feature.below(states, source)
-            return states.transpose(0, 1)
+    def forward_embedding(
+        self, src_tokens: Tensor, token_embedding: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """What the lowest layer reads, B×S×C, and fairseq's scaled embeddings without positions.
 
-        with changing_input(self.layers[0], below):
-            yield
+        Args:
+            src_tokens: B×S.
+            token_embedding: B×S×C in place of those of the tokens.
+        """
+        states, embedded = super().forward_embedding(src_tokens, token_embedding)
+        if self._source is not None:
+            for feature in having(self.features, "below"):
+                states = feature.below(states, self._source)
+        return states, embedded
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor

@@ -158,12 +158,20 @@ def test_dropout_is_retained_as_in_the_stock_model(folder, chosen):
 
 
 @pytest.mark.parametrize("norm", [[], VARIANTS["pre-norm"]], ids=["post-norm", "pre-norm"])
-@pytest.mark.parametrize("phrases", [[], ["--phrase-segmentation=ngram", "--phrase-attention"]])
+@pytest.mark.parametrize(
+    "below",
+    [
+        [],
+        ["--phrase-segmentation=ngram", "--phrase-attention"],
+        ["--gcn-layers=1", "--gcn-arcs=none", "--gcn-placement=bottom"],
+    ],
+    ids=["nothing", "phrases", "graphs"],
+)
 @pytest.mark.parametrize("layer", [0, 1, -1])
 @torch.no_grad()
-def test_supervised_heads_are_the_layers_own(folder, norm, phrases, layer):
-    """Of the attention weights that the layer really uses, after a sublayer of phrases, too."""
-    options = (f"--supervised-layer={layer}", *norm, *phrases)
+def test_supervised_heads_are_the_layers_own(folder, norm, below, layer):
+    """Of the attention weights that the layer really uses, also above what another method adds."""
+    options = (f"--supervised-layer={layer}", *norm, *below)
     model, task, _ = build(folder, "dependency_transformer", *options)
     inputs, seen = sample_for(task)["net_input"], {}
     attention = model.encoder.layers[layer].self_attn
@@ -177,6 +185,19 @@ def test_supervised_heads_are_the_layers_own(folder, norm, phrases, layer):
         torch.testing.assert_close(
             log_probabilities[:, head].exp()[real], weights[head][real], atol=1e-6, rtol=1e-5
         )
+
+
+@torch.no_grad()
+def test_mixed_tokens_begin_with_what_the_lowest_layer_reads(folder):
+    """The lowest tokens that a decoder mixes have the messages of graph convolution below it."""
+    mixes = ("--phrase-segmentation=ngram", "--transparent-token-attention")
+    below = ("--gcn-layers=1", "--gcn-arcs=none", "--gcn-placement=bottom")
+    model, task, _ = build(folder, "phrase_transformer", *mixes, *below)
+    seen = []
+    # After the hooks that change its arguments.
+    model.encoder.layers[0].register_forward_hook(lambda layer, args, out: seen.append(args[0]))
+    found = model.encoder(sample_for(task)["net_input"]["src_tokens"])
+    torch.testing.assert_close(found["transparent_tokens"][0], seen[0])
 
 
 def test_inference_costs_what_stock_costs(folder, monkeypatch):

@@ -89,7 +89,8 @@ class ParentScaledHeads(TransformerEncoderFeature):
         """The factor of the scaled layer.
 
         Args:
-            like: not read.
+            like: gives the type.
         """
-        factor = self.scaling(HEADS.tensor_in(source.annotation), self.spans(source.tokens))
+        heads, spans = HEADS.tensor_in(source.annotation), self.spans(source.tokens)
+        factor = self.scaling(heads, spans, like)
         return [LayerChange((self.scaled_layer,), AttentionChange(factor=factor))]

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.backbone.word_spans import Spans
 
 
@@ -42,18 +43,19 @@ class ParentScaling(nn.Module):
             f"ignoring={self.ignoring}"
         )
 
-    def forward(self, heads: Tensor, spans: Spans) -> Tensor:
+    def forward(self, heads: Tensor, spans: Spans, like: Tensor) -> Tensor:
         """The factor of the logits.
 
         Args:
             heads: B×S, the column of each token's head, a root's own; −1 = none.
             spans: of the words, B×S each.
+            like: gives the type; it is float32 at least.
 
         Returns:
             B×H×S×S, or B×1×S×S if all heads have the same.
         """
         columns = torch.arange(heads.size(1), device=heads.device)
-        from_parent = columns - parent_positions(heads, spans).unsqueeze(2)
+        from_parent = columns - parent_positions(heads, spans).to(exact_type(like)).unsqueeze(2)
         height = (2 * math.pi * self.variance) ** -0.5
         density = height * torch.exp(from_parent.square() / (-2 * self.variance))
         plain = heads.lt(0).unsqueeze(1)  # B×1×S

@@ -218,6 +218,33 @@ def test_the_whole_encoder(folder):
 
 
 @pytest.mark.parametrize(
+    ("layers", "placement"),
+    [
+        (("--encoder-layers=0",), "bottom"),  # the paper's bag of words
+        (("--encoder-layers=0",), "top"),
+        (("--encoder-layers=2", "--encoder-layerdrop=0.99"), "bottom"),
+    ],
+    ids=["no layers, bottom", "no layers, top", "layer drop"],
+)
+def test_graphs_need_no_layer(folder, layers, placement):
+    """They act on the embeddings with positions, also if there is no layer, or none is kept."""
+    model, task, _ = build(
+        folder, "gcn_transformer", *layers, f"--gcn-placement={placement}", "--gcn-edge-dropout=0"
+    )
+    model.train()
+    model.encoder.embed_tokens.weight.data *= 4
+    sources = random_sentences(LENGTHS)
+    inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
+    tokens, (feature,) = inputs["src_tokens"], model.encoder.features
+    pads = tokens.eq(task.source_dictionary.pad())
+    embedded, _ = model.encoder.forward_embedding(tokens)
+    expected = feature.layers(embedded, *feature.arcs(Source(tokens, pads, inputs)))
+    torch.manual_seed(1)  # drops both layers
+    found = model.encoder(tokens, **{k: inputs[k] for k in ("heads", DEPREL.key)})
+    torch.testing.assert_close(found["encoder_out"][0].transpose(0, 1)[~pads], expected[~pads])
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--gcn-layers=-1",), "give a number from 0 on"),

@@ -28,12 +28,13 @@ def test_parents_are_ignored_in_training_alone(per_head):
     scaling = ParentScaling(H, H, ignoring=0.4, ignoring_per_head=per_head)
     heads = torch.zeros(50, 20).int()
     columns = torch.arange(20).expand(50, 20)
-    plain = scaling(heads, Spans(columns, columns)).eq(1).all(3)  # B×H or 1×S
+    spans, like = Spans(columns, columns), torch.zeros(1)
+    plain = scaling(heads, spans, like).eq(1).all(3)  # B×H or 1×S
     assert plain.shape[1] == (H if per_head else 1)
     assert float(plain.float().mean()) == pytest.approx(0.4, abs=0.05)
     if per_head:
         assert not torch.equal(plain[:, 0], plain[:, 1])
-    evaluated = scaling.eval()(heads, Spans(columns, columns))
+    evaluated = scaling.eval()(heads, spans, like)
     assert not evaluated.eq(1).all(3).any()
 
 
@@ -79,8 +80,7 @@ def test_equals_its_formula(tmp_path, variance):
                 weights = torch.tensor(logits, dtype=torch.float64).softmax(0)
                 attended[part] = weights @ v[:, b, part]
             expected = attention.out_proj(attended)
-            # The factor is float32, as the positions of words are.
-            torch.testing.assert_close(seen["output"][t, b], expected, atol=1e-6, rtol=1e-5)
+            torch.testing.assert_close(seen["output"][t, b], expected, atol=1e-12, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
