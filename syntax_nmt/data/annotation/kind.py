@@ -150,18 +150,8 @@ class AnnotationKind(ABC):
             UserError: it is missing.
         """
         if self.key not in annotation:
-            raise self.missing()
+            raise missing_annotation([self], [self.flag])
         return annotation[self.key]
-
-    def missing(self) -> UserError:
-        """The message if a model requires it and it is missing."""
-        remedy = "; typed text never has them"
-        if self.parsed_by is not None:
-            remedy = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
-        return UserError(
-            f"the model reads {self.description}, but the batch has none: add {self.flag} to "
-            f"read them from the data folder (fairseq-train, -validate, -generate){remedy}"
-        )
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The entries of a text file, each with the 1-based number of its first line."""
@@ -325,3 +315,17 @@ class AnnotationKind(ABC):
             labels: in the order of their ids.
         """
         return labelled(self.name, [str(number) for number in row.tolist()])
+
+
+def missing_annotation(kinds: Sequence[AnnotationKind], options: Sequence[str]) -> UserError:
+    """The message if a model requires annotation of the source that is missing.
+
+    Args:
+        options: that load it.
+    """
+    described = " and ".join(kind.description for kind in kinds)
+    return UserError(
+        f"the model reads {described}, but the batch has none: add {' '.join(options)} to read "
+        "them from the data folder (fairseq-train, -validate, -generate), or --parser-config FILE "
+        "to parse (fairseq-generate, -interactive)"
+    )
