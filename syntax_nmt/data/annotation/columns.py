@@ -41,6 +41,7 @@ class Column(OfDependencyTrees):
 
     def __init__(self, name: str, values: str, description: str) -> None:
         self.name = name
+        self.making = f"--features {name}"
         self.keys = (f"feature_{name}",)
         self.description = description
         self.labels_file = f"dict.{name}.txt"

@@ -98,6 +98,7 @@ class AnnotationKind(ABC):
         label: the name of a label in messages.
         no_label: the label to list if the training text has none.
         empty_entry: of a sentence without annotation, for messages.
+        making: the option of `syntax-nmt prepare` that makes it, for messages.
     """
 
     name: str
@@ -115,6 +116,7 @@ class AnnotationKind(ABC):
     label: str = "label"
     no_label: str = "_"
     empty_entry: str
+    making: str = ""
 
     def __eq__(self, other: object) -> bool:
         """Unpickling in a worker process returns the same object."""
