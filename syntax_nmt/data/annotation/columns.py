@@ -106,6 +106,10 @@ class Column(OfDependencyTrees):
         ids = [label_ids.get(value, unknown) for value in self.values(annotation)]
         return np.repeat(np.asarray(ids, dtype=np.int32), np.asarray(counts))
 
+    def known_values(self, rows: np.ndarray, labels: int) -> int:
+        """Those that training has: neither `<unk>` nor `_`."""
+        return int(((rows > 1) & (rows < labels)).sum())
+
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
         """The id of a label."""
         return 1, np.asarray(labels)

@@ -296,6 +296,14 @@ class AnnotationKind(ABC):
             rows: of all sentences of the dataset.
         """
 
+    def known_values(self, rows: np.ndarray, labels: int) -> int:
+        """How many numbers of some rows say anything.
+
+        Args:
+            labels: their number.
+        """
+        return len(rows)
+
     def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
         """Facts about a tensor from the data loader, so that no model synchronises its GPU."""
         return {}
