@@ -297,11 +297,7 @@ class AnnotationKind(ABC):
         """
 
     def known_values(self, rows: np.ndarray, labels: int) -> int:
-        """How many numbers of some rows say anything.
-
-        Args:
-            labels: their number.
-        """
+        """How many numbers of some rows, of so many labels, say anything."""
         return len(rows)
 
     def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
@@ -328,11 +324,7 @@ class AnnotationKind(ABC):
 
 
 def missing_annotation(kinds: Sequence[AnnotationKind], options: Sequence[str]) -> UserError:
-    """The message if a model requires annotation of the source that is missing.
-
-    Args:
-        options: that load it.
-    """
+    """The message if a model requires annotation of the source that no option loads."""
     described = " and ".join(kind.description for kind in kinds)
     return UserError(
         f"the model reads {described}, but the batch has none: add {' '.join(options)} to read "
