@@ -13,7 +13,6 @@ from syntax_nmt.backbone.feature import Source
 from syntax_nmt.backbone.featured_half import FeaturedHalf
 from syntax_nmt.backbone.gru import BOTH, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows, rearranged_rows
-from syntax_nmt.errors import exits_in_fairseq_programs
 
 if TYPE_CHECKING:
     from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
@@ -109,21 +108,20 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         padding = src_tokens.eq(self.dictionary.pad())
         source = Source(src_tokens, padding, annotation)
         x = self.embed_tokens(src_tokens)
-        with exits_in_fairseq_programs():
-            for feature in self.features:
-                x = feature.embed(x, source)
-            x = self.dropout_in(x)
-            for feature in self.features:
-                x = feature.below(x, source)
-            inputs: dict[str, Tensor] = {}
-            for feature in self.features:
-                inputs.update(feature.network_inputs(source))
-            encoded = self.network(x, padding, **inputs)
-            for feature in self.features:
-                encoded = feature.above(encoded, source)
-            read = Encoded(encoded, padding)
-            for feature in self.features:
-                read = feature.extended(read, source)
+        for feature in self.features:
+            x = feature.embed(x, source)
+        x = self.dropout_in(x)
+        for feature in self.features:
+            x = feature.below(x, source)
+        inputs: dict[str, Tensor] = {}
+        for feature in self.features:
+            inputs.update(feature.network_inputs(source))
+        encoded = self.network(x, padding, **inputs)
+        for feature in self.features:
+            encoded = feature.above(encoded, source)
+        read = Encoded(encoded, padding)
+        for feature in self.features:
+            read = feature.extended(read, source)
         states = self.dropout_out(read.states)
         further = {name: [tensor] for name, tensor in read.more.items()}
         return {STATES: [states.transpose(0, 1)], PADDING: [read.padding], **further}

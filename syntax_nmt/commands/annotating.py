@@ -11,6 +11,7 @@ from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.commands.merge import merge_command
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.word_annotation import SKIP, STOP
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
@@ -100,11 +101,19 @@ def add_feature_options(parser: argparse.ArgumentParser) -> None:
     add_numbers(
         parser,
         positive_int,
-        feature_threshold=(
-            FEATURE_THRESHOLD,
-            "values that the training text has less often than N times are one value, <unk>",
-        ),
+        feature_threshold="values that the training text has less often than N times are one "
+        f"value, <unk> (default: {FEATURE_THRESHOLD})",
     )
+
+
+def feature_threshold(args: argparse.Namespace) -> int:
+    """The number of :func:`add_feature_options`.
+
+    Raises:
+        UserError: it is given without features.
+    """
+    refuse_idle(args, {"feature_threshold": ("features",)})
+    return args.feature_threshold or FEATURE_THRESHOLD
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,11 @@ import argparse
 from functools import partial
 
 from syntax_nmt.arguments import argument, positive_int
-from syntax_nmt.commands.annotating import add_feature_options, add_mismatch_options
+from syntax_nmt.commands.annotating import (
+    add_feature_options,
+    add_mismatch_options,
+    feature_threshold,
+)
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.subwords import SCHEMES
 from syntax_nmt.preparation.binarizing import binarize
@@ -53,4 +57,6 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: the parsed options.
     """
-    binarize(**vars(args))  # every option is one of its arguments
+    threshold = feature_threshold(args)
+    # Every option is one of its arguments.
+    binarize(**{**vars(args), "feature_threshold": threshold})

@@ -16,6 +16,7 @@ from syntax_nmt.commands.annotating import (
     add_mismatch_options,
     add_model_options,
     add_worker_options,
+    feature_threshold,
     resources,
     unused_models,
 )
@@ -184,6 +185,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise UserError(f"--source-lang and --target-lang are both {source}")
     _check_destination(str(args.destdir))
     refuse_idle(args, _NEEDS)
+    threshold = feature_threshold(args)
     tokenizers = {
         source: _tokenizer(args, "source", source),
         target: _tokenizer(args, "target", target),
@@ -231,7 +233,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         on_mismatch=args.on_mismatch,
         attach_roots=args.attach_roots,
         features=args.features,
-        feature_threshold=args.feature_threshold,
+        feature_threshold=threshold,
         linearised=how,
     )
     refuse_to_overwrite(plan, _models(args))

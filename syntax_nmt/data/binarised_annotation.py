@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, read_manifest
 from syntax_nmt.data.ragged import RaggedArray, count_rows
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 @dataclass(frozen=True)
@@ -95,25 +97,39 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
         raise UserError(f"{manifest}: not found, so there is no annotation: {REMEDY}")
     files = read_manifest(prefix.parent)
     if name not in files:
-        listed = ", ".join(sorted(files)) or "nothing"
-        split, pair, *_ = name.split(".")
-        there = [f"{split}.{pair}.{language}.{kind.name}" for language in pair.split("-")]
-        if set(there) & files.keys():
-            raise UserError(
-                f"{manifest} has no {name}, but that of the other language (it has {listed}): are "
-                f"--source-lang and --target-lang exchanged? Otherwise put the .{kind.ending} file "
-                f"beside the tokenised text and {REMEDY}"
-            )
-        raise UserError(
-            f"{manifest} has no {name} (it has {listed}): put the .{kind.ending} file beside "
-            f"the tokenised text and {REMEDY}"
-        )
+        raise _not_made(manifest, files.keys(), name, kind)
     needed = {f"{stem}.{end}" for stem in (name, prefix.name) for end in ("bin", "idx")}
     needed |= {kind.labels_file} if kind.labels_file else set()
     unchecked = sorted(needed - files[name].files.keys())
     if unchecked:
         raise UserError(f"{manifest}: damaged (no checksum of {unchecked[0]} for {name}): {REMEDY}")
     return files[name]
+
+
+def _not_made(manifest: Path, files: Collection[str], name: str, kind: AnnotationKind) -> UserError:
+    """The message for annotation that nobody has binarised.
+
+    Args:
+        files: those of the manifest.
+    """
+    split, pair, *rest = name.split(".")
+    of_split = sorted(file for file in files if file.startswith(f"{split}.{pair}."))
+    listed = ", ".join(of_split or sorted(files)) or "nothing"
+    remedy = (
+        f"run `syntax-nmt prepare` again with {kind.making or 'that annotation'}, or put "
+        f"{split}.{'.'.join(rest[:-1])}.{kind.ending} beside the tokenised text and {REMEDY}"
+    )
+    others = {f"{split}.{pair}.{other}.{kind.name}" for other in pair.split("-")}
+    # Trees of the target are rarely there; those of the source, under the same name, mostly.
+    of_source = kind.side == TARGET and any(
+        each.name == kind.name and each.side == SOURCE for each in KINDS
+    )
+    if others & set(of_split) and not of_source:
+        return UserError(
+            f"{manifest} has no {name}, but that of the other language (it has {listed}): are "
+            f"--source-lang and --target-lang exchanged? Otherwise {remedy}"
+        )
+    return UserError(f"{manifest} has no {name} (it has {listed}): {remedy}")
 
 
 def _check_fingerprints(

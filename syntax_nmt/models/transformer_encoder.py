@@ -22,7 +22,6 @@ from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput, collecting, hand
 from syntax_nmt.backbone.rnn_encoder import STATES, rows_rearranged
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
-from syntax_nmt.errors import exits_in_fairseq_programs
 from syntax_nmt.models.options import TRANSFORMER_DROPOUTS
 from syntax_nmt.option_checks import check_dropouts
 
@@ -103,17 +102,16 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             UserError: annotation is missing; one line says how to get it.
         """
         source = Source(src_tokens, src_tokens.eq(self.padding_idx), annotation)
-        with exits_in_fairseq_programs():
-            shared = {
-                name: value
-                for feature in self.features
-                for name, value in feature.arguments(source).items()
-            }
-            arguments = self._layer_arguments(source, shared, structures)
-            for feature in having(self.features, "embed"):
-                if token_embeddings is None:
-                    token_embeddings = self.embed_tokens(src_tokens)
-                token_embeddings = feature.embed(token_embeddings, source)
+        shared = {
+            name: value
+            for feature in self.features
+            for name, value in feature.arguments(source).items()
+        }
+        arguments = self._layer_arguments(source, shared, structures)
+        for feature in having(self.features, "embed"):
+            if token_embeddings is None:
+                token_embeddings = self.embed_tokens(src_tokens)
+            token_embeddings = feature.embed(token_embeddings, source)
         all_states = return_all_hiddens or any(each.needs_all_states for each in self.features)
         with self._with_source(source), self._with_arguments(arguments) as outputs:
             out = super().forward(src_tokens, src_lengths, all_states, token_embeddings)

@@ -19,6 +19,7 @@ from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
+from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedWriter, open_indexed
 from syntax_nmt.data.sentence_projection import BinarisedPieces, Projected, Projector
 from syntax_nmt.data.subwords import detect_scheme
@@ -40,6 +41,7 @@ from syntax_nmt.progress import Progress
 from syntax_nmt.text.languages import SOURCE, TARGET
 
 FEATURE_THRESHOLD = 2
+_FEW_KNOWN = 0.1  # smaller shares of values that training has are reported
 _STAGING = ".binarize-"  # prefix of the folder of incomplete files
 
 
@@ -225,7 +227,7 @@ def _write_one(
 ) -> AnnotationFile:
     sizes, binarised = _open_tokens(projector)
     writer = RaggedWriter(prefix)
-    annotated = 0
+    annotated = known = total = 0
     unseen: Counter[str] = Counter()
     fit = AnnotationFit()
     with Progress(None, prefix.name, "sentences", len(sizes)) as progress:
@@ -234,6 +236,8 @@ def _write_one(
             for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
                 writer.add(row)
             annotated += projected.annotated
+            known += projector.kind.known_values(projected.values, len(projector.label_ids))
+            total += int((projected.values != NO_ANNOTATION).sum())
             unseen.update(projected.unseen_labels)
             fit.merge(projected.fit)
             progress.update(len(projected.sizes))
@@ -241,6 +245,12 @@ def _write_one(
     if fit.mismatched and not skip_mismatched:
         raise fit.refusal("or give --on-mismatch skip")
     _report_written(projector, prefix.name, annotated, unseen, fit, report)
+    if known < total * _FEW_KNOWN:
+        report(
+            f"{prefix.name}: only {known} of {total} subwords have a {projector.kind.label} that "
+            f"the training text has, so that models are told little: annotate "
+            f"{projector.annotation.file} as the training text was"
+        )
     return AnnotationFile(
         sentences=len(sizes),
         annotated=annotated,

@@ -13,7 +13,8 @@ from typing import Any, Optional
 from torch import Tensor, nn
 
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
-from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation.columns import loading_options
+from syntax_nmt.data.annotation.kind import AnnotationKind, missing_annotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.typed_input import PiecesOfBatch
 from syntax_nmt.text.languages import SOURCE
@@ -80,9 +81,9 @@ class AnnotationInputs:
                     f"the criterion needs the {kind.description}: add {kind.flag} (`syntax-nmt "
                     f"binarize` makes the files), or give another --criterion"
                 )
-        for kind in annotation_read_by([model]):
-            if kind in PARSED_KINDS and kind not in self._loaded:
-                raise kind.missing()
+        missing = [kind for kind in parsed_kinds([model]) if kind not in self._loaded]
+        if missing:
+            raise missing_annotation(missing, loading_options(missing))
 
     def for_forward(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
         """The batch with all declared inputs that it has, including those of the target.
@@ -91,8 +92,8 @@ class AnnotationInputs:
             sample: the batch, which is not changed.
 
         Raises:
-            UserError: a model does not accept annotation that another reads, or was built for other
-                labels.
+            UserError: annotation of the source is missing; a model does not accept annotation that
+                another reads, or was built for other labels.
         """
         self._warn_of_unread(models)
         return self._given(models, sample, KINDS)
@@ -142,12 +143,15 @@ class AnnotationInputs:
         there = {**sample["net_input"], **sample}
         read = [key for kind in known if kind in annotation_read_by(models) for key in kind.keys]
         given = {key: there[key] for key in read if key in there}
-        needed = any(kind in PARSED_KINDS for kind in annotation_read_by(models))
+        needed = parsed_kinds(models)
         if (given or needed) and not all(hasattr(model, "reads_annotation") for model in models):
             raise UserError(
                 "an ensemble of a model that reads annotation and one that takes none, which "
                 "no architecture of syntax_nmt is: leave the latter out of --path"
             )
+        missing = [kind for kind in needed if kind.key not in there]
+        if missing:
+            raise missing_annotation(missing, loading_options(missing))
         if given:
             for model in models:
                 self.check_labels(model)

@@ -7,7 +7,8 @@ import pytest
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import HEADS, KINDS, TARGET_HEADS
+from syntax_nmt.data.annotation.columns import LEMMA
 from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
@@ -16,7 +17,7 @@ from syntax_nmt.inspection.data_inspection import differences
 
 NAME = "train.de-en.de"
 SIZES = [3, 1, 4]  # tokens with EOS
-KIND = {kind.name: kind for kind in KINDS}
+KIND = {**{kind.name: kind for kind in KINDS}, HEADS.name: HEADS}
 ROWS = {
     "heads": [[1, 1], [], [-1, -1, -1]],
     "phrases": [[2], [], [-1]],
@@ -87,16 +88,34 @@ def test_a_kind_that_was_not_binarised(tmp_path):
     files = read_manifest(tmp_path)
     del files[f"{NAME}.heads"]
     write_manifest(tmp_path, files)
-    with pytest.raises(UserError, match=rf"has no {NAME}\.heads .*phrases\).*\.conllu"):
+    message = (
+        rf"has no {NAME}\.heads .*phrases\): run .* with --parse, or put train.de.conllu beside"
+    )
+    with pytest.raises(UserError, match=message):
         open_kind(tmp_path)
     open_kind(tmp_path, "phrases")
     files["train.de-en.en.heads"] = files[f"{NAME}.phrases"]
     write_manifest(tmp_path, files)
     with pytest.raises(
         UserError,
-        match=r"that of the other language .* exchanged\? Otherwise put the \.conllu file",
+        match=r"that of the other language .* exchanged\? Otherwise run .*, or put train.de.conllu",
     ):
         open_kind(tmp_path)
+
+
+def test_what_prepare_makes_on_request_only(tmp_path):
+    """The message lists what there is of this split alone."""
+    write_all(tmp_path)
+    files = read_manifest(tmp_path)
+    files = {name: entry for name, entry in files.items() if not name.endswith(".heads")}
+    files |= {f"{split}.de-en.en.heads": files[f"{NAME}.phrases"] for split in ("train", "test")}
+    write_manifest(tmp_path, files)
+    listed = rf"it has {NAME}\.[a-z]+(, {NAME}\.[a-z]+)*, train\.de-en\.en\.heads"
+    message = rf"has no {NAME}\.heads \({listed}\): run .* with --target-parse, or put train\.de\."
+    with pytest.raises(UserError, match=message):
+        open_annotation(tmp_path / NAME, TARGET_HEADS, np.array(SIZES))
+    with pytest.raises(UserError, match=r"with --features lemma, or put train.de.conllu beside"):
+        open_annotation(tmp_path / NAME, LEMMA, np.array(SIZES))
 
 
 @pytest.mark.parametrize("ending", [".heads.bin", ".heads.idx", ".bin", ".idx"])

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import io
+import shutil
 
 import pytest
 import sentencepiece
@@ -97,6 +98,19 @@ def test_ids_of_pieces(corpus):
     assert rows_of(corpus, "upos", "valid") == [[2, 1, 4, 4]]
     assert rows_of(corpus, "deprel")[2] == [4]
     assert rows_of(corpus, "heads")[0] == [0, 0, 1, 1, 3]
+
+
+@pytest.mark.parametrize("relations", ["_ _ _", "OTHER TAG SET"])
+def test_a_split_whose_values_tell_nothing_is_reported(corpus, relations):
+    """As of a parser without labels, or with others: a model would be validated without them."""
+    write(corpus, "valid", [(VALID[0][0], VALID[0][1], relations), TRAIN[3]])
+    shutil.rmtree(corpus / "data-bin")
+    run_preprocess(corpus, **{f"{name}pref": corpus / "bpe" / name for name in ("train", "valid")})
+    said = []
+    run(corpus, report=said.append)
+    (line,) = (line for line in said if "have a value that the training text has" in line)
+    assert line.startswith("valid.de-en.de.deprel: only 0 of 4 subwords")
+    assert "valid.de.conllu as the training text was" in line
 
 
 def test_a_threshold_of_one_keeps_every_value(corpus):

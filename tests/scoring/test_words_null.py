@@ -9,7 +9,11 @@ from translations import WORDS, noisy, sentences, write
 from word_buckets import evaluation_set
 
 from syntax_nmt.scoring.translations.holm import holm
-from syntax_nmt.scoring.translations.resampling import bootstrap_scores, randomisation_p_values
+from syntax_nmt.scoring.translations.resampling import (
+    bootstrap_p_value,
+    bootstrap_scores,
+    randomisation_p_values,
+)
 from syntax_nmt.scoring.translations.seed_tests import seed_test
 from syntax_nmt.scoring.words.buckets import FREQUENCY
 from syntax_nmt.scoring.words.counts import count_words
@@ -59,6 +63,32 @@ def test_p_values_are_uniform(tmp_path, capsys, draws):
     # The largest of six: each is further away in 0.2 % of uniform samples.
     assert max(distances) < 1.86 / draws**0.5
     assert family <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
+
+
+@pytest.mark.parametrize("draws", DRAWS)
+def test_the_bootstrap_finds_more_than_there_is(tmp_path, capsys, draws):
+    """Its p is sacrebleu's, for equal figures; the page of scores says how often it misleads."""
+    reference = sentences(600)
+    measures, pool = counted(
+        tmp_path, reference, [noisy(reference, run, 0.25 + run / 30) for run in range(2)]
+    )
+    rng = np.random.default_rng(1)
+    found = []
+    for draw in range(draws):
+        order = np.argsort(rng.random((len(reference), 2)), axis=1).T
+        sides = [pool[place, np.arange(len(reference))][None] for place in order]
+        scores = [measures.score_rows(side.sum(axis=1))[0] for side in sides]
+        drawn = [bootstrap_scores(side, measures.score_rows, 200, seed=draw) for side in sides]
+        found.append(
+            [
+                bootstrap_p_value(drawn[0][:, 0, i], drawn[1][:, 0, i], scores[1][i] - scores[0][i])
+                for i in range(len(measures.names))
+            ]
+        )
+    rates = np.mean(np.array(found) < 0.05, axis=0)
+    with capsys.disabled() if draws > 100 else nullcontext():
+        print(f"\n{draws} draws: bootstrap: {' '.join(f'{rate:.3f}' for rate in rates)}")
+    assert 0.05 < rates.mean() < 0.2
 
 
 @pytest.mark.parametrize("draws", DRAWS)

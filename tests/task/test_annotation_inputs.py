@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
-from syntax_nmt.data.annotation.columns import UPOS
+from syntax_nmt.data.annotation.columns import DEPREL, UPOS
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.annotation_inputs import AnnotationInputs
 
@@ -75,7 +75,24 @@ def test_annotation_files_go_before_the_parser():
 
 
 def test_nothing_is_parsed_in_training():
-    assert handed_over(inputs_of((), parse).for_forward([reading(PHRASES)], sample())) == {}
+    with pytest.raises(UserError, match=r"reads phrases .*: add --load-phrases to read them"):
+        inputs_of((), parse).for_forward([reading(PHRASES)], sample())
+
+
+def test_all_that_is_missing_is_named_at_once():
+    """Before a model meets it, at whose depth fairseq would print a traceback."""
+    models = [reading(HEADS, UPOS, DEPREL, CHUNKS), reading(HEADS)]
+    message = (
+        "the model reads parts of speech of the source's words and dependency relations of the "
+        "source's words, but the batch has none: add --load-features upos,deprel to read"
+    )
+    for scores in (True, False):
+        with pytest.raises(UserError, match=message):
+            inputs_of().for_inference(models, sample(heads=HEAD), None, scores)
+    with pytest.raises(UserError, match=message):
+        inputs_of().for_forward(models, sample(heads=HEAD))
+    with pytest.raises(UserError, match="add --load-dependencies --load-features upos,deprel to"):
+        inputs_of().check_loaded(models[0])
 
 
 def test_one_model_reads_and_another_takes_none():
@@ -113,7 +130,7 @@ def test_options_without_effect_are_warned_of_once(
     inputs.objectives = objectives
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
-            inputs.for_forward([reading(*model)], sample())
+            inputs.for_forward([reading(*model)], sample(**ALL))
     assert [record.message.partition(":")[0] for record in caplog.records] == named
 
 

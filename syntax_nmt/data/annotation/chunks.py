@@ -26,6 +26,7 @@ class Chunks(AnnotationKind):
     description = "chunks of the target"
     empty_entry = "an empty line"
     option = "load_chunks"
+    making = "--chunks"
     help = "load the chunk boundaries and tags of the target"
     title = "chunks, in words"
     has_words = False

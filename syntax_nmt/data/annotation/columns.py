@@ -41,6 +41,7 @@ class Column(OfDependencyTrees):
 
     def __init__(self, name: str, values: str, description: str) -> None:
         self.name = name
+        self.making = f"--features {name}"
         self.keys = (f"feature_{name}",)
         self.description = description
         self.labels_file = f"dict.{name}.txt"
@@ -104,6 +105,10 @@ class Column(OfDependencyTrees):
         unknown = label_ids[UNKNOWN]
         ids = [label_ids.get(value, unknown) for value in self.values(annotation)]
         return np.repeat(np.asarray(ids, dtype=np.int32), np.asarray(counts))
+
+    def known_values(self, rows: np.ndarray, labels: int) -> int:
+        """Those that training has: neither `<unk>` nor `_`."""
+        return int(((rows > 1) & (rows < labels)).sum())
 
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
         """The id of a label."""

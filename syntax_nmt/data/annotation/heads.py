@@ -76,6 +76,7 @@ class Heads(OfDependencyTrees):
     keys = ("heads",)
     description = "dependency trees of the source"
     option = "load_dependencies"
+    making = "--parse"
     help = "load the dependency trees of the source: the head of each subword"
     title = "dependencies (heads), over words"
 
@@ -143,6 +144,7 @@ class TargetHeads(Heads):
     keys = ("target_heads",)
     description = "dependency trees of the target"
     option = "load_target_dependencies"
+    making = "--target-parse"
     help = "load the dependency trees of the target, which supervised heads of the decoder learn"
     parsed_by = None
 

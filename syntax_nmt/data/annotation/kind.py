@@ -98,6 +98,7 @@ class AnnotationKind(ABC):
         label: the name of a label in messages.
         no_label: the label to list if the training text has none.
         empty_entry: of a sentence without annotation, for messages.
+        making: the option of `syntax-nmt prepare` that makes it, for messages.
     """
 
     name: str
@@ -115,6 +116,7 @@ class AnnotationKind(ABC):
     label: str = "label"
     no_label: str = "_"
     empty_entry: str
+    making: str = ""
 
     def __eq__(self, other: object) -> bool:
         """Unpickling in a worker process returns the same object."""
@@ -150,18 +152,8 @@ class AnnotationKind(ABC):
             UserError: it is missing.
         """
         if self.key not in annotation:
-            raise self.missing()
+            raise missing_annotation([self], [self.flag])
         return annotation[self.key]
-
-    def missing(self) -> UserError:
-        """The message if a model requires it and it is missing."""
-        remedy = "; typed text never has them"
-        if self.parsed_by is not None:
-            remedy = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
-        return UserError(
-            f"the model reads {self.description}, but the batch has none: add {self.flag} to "
-            f"read them from the data folder (fairseq-train, -validate, -generate){remedy}"
-        )
 
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The entries of a text file, each with the 1-based number of its first line."""
@@ -304,6 +296,10 @@ class AnnotationKind(ABC):
             rows: of all sentences of the dataset.
         """
 
+    def known_values(self, rows: np.ndarray, labels: int) -> int:
+        """How many numbers of some rows, of so many labels, say anything."""
+        return len(rows)
+
     def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
         """Facts about a tensor from the data loader, so that no model synchronises its GPU."""
         return {}
@@ -325,3 +321,13 @@ class AnnotationKind(ABC):
             labels: in the order of their ids.
         """
         return labelled(self.name, [str(number) for number in row.tolist()])
+
+
+def missing_annotation(kinds: Sequence[AnnotationKind], options: Sequence[str]) -> UserError:
+    """The message if a model requires annotation of the source that no option loads."""
+    described = " and ".join(kind.description for kind in kinds)
+    return UserError(
+        f"the model reads {described}, but the batch has none: add {' '.join(options)} to read "
+        "them from the data folder (fairseq-train, -validate, -generate), or --parser-config FILE "
+        "to parse (fairseq-generate, -interactive)"
+    )

@@ -22,6 +22,7 @@ class Phrases(OfConstituents):
     keys = ("phrase_lengths",)
     description = "phrases of the source's constituency trees"
     option = "load_phrases"
+    making = "--constituents"
     help = "load the phrases of the source, from its constituents"
     title = "phrases, in subwords"
 

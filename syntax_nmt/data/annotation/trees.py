@@ -29,6 +29,7 @@ class Trees(OfConstituents):
     keys = ("trees", "tree_levels")
     description = "binary trees of the source's constituents"
     option = "load_trees"
+    making = "--constituents"
     help = "load the binary trees of the source, from its constituents"
     title = "binary trees, in subwords"
     text_kind = PHRASES

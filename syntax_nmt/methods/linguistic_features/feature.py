@@ -229,7 +229,8 @@ def _dims(
         dims = ()
     if len(dims) != len(names) or min(dims, default=0) < 1 or sum(dims) >= width:
         raise UserError(
-            f"--feature-dims {text}: give {len(names)} widths with commas between, one for each of "
-            f"{', '.join(names)}, together less than the {width} of the embeddings"
+            f"--feature-dims {text or 'is missing'}: give {len(names)} widths with commas "
+            f"between, one for each of {', '.join(names)}, together less than the {width} of the "
+            "embeddings"
         )
     return dims

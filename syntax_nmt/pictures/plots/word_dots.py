@@ -42,12 +42,17 @@ def word_dots(table: Mapping[str, Any], differences: bool = False) -> WordDots:
                 _point(each["difference"], each.get("seeds")) for each in of_buckets
             ]
     groups = [Group(each["bucket"], each["words"]) for each in buckets]
-    return WordDots(groups, systems, _about(table, len(buckets), differences))
+    barred = any(point and point.low is not None for line in systems.values() for point in line)
+    return WordDots(groups, systems, _about(table, len(buckets), differences, barred))
 
 
-def _about(table: Mapping[str, Any], shown: int, differences: bool) -> str:
+def _about(table: Mapping[str, Any], shown: int, differences: bool, barred: bool) -> str:
     unit, over = ("difference in points", " over seeds and sentences") if differences else ("%", "")
-    lines = [f"{measure_text(table)} ({unit})", f"bars: 95 % intervals{over}"]
+    lines = [f"{measure_text(table)} ({unit})"]
+    if barred:
+        lines.append(f"bars: 95 % intervals{over}")
+    elif differences:
+        lines.append("intervals need three seeds of each system")
     lines.append("in brackets: words of the reference")
     left_out = len(table["buckets"]) - shown
     if left_out:

@@ -184,6 +184,7 @@ def test_labels_are_kept(folder):
         ((*SUM, "--source-features=pos"), "'pos' is no feature: give upos, xpos"),
         ((*SUM, "--source-features=upos,upos"), "upos twice"),
         ((*SUM, *SIZES), "--feature-dims needs --feature-merge concat or overwrite"),
+        (CONCAT[:2], "--feature-dims is missing: give 3 widths with commas between"),
         ((*CONCAT, "--feature-dims=3,2"), "give 3 widths with commas between"),
         ((*CONCAT, "--feature-dims=9,6,1"), "together less than the 16 of the embeddings"),
         ((*CONCAT, "--share-all-embeddings"), "--share-all-embeddings cannot be combined with"),

@@ -275,6 +275,14 @@ class TestFiles:
         (_, systems, *_, zero), _, _ = plot("words", path, "--differences", "--words-by", "deprel")
         assert systems == {"ours − base": [Point(1.0, -0.5, 2.5)] * 2}
         assert zero is True
+        few = bucket_figures("base", "ours")
+        for bucket in few["words_by"][0]["buckets"]:
+            for system in bucket["systems"][1:]:
+                system["seeds"] = {"seeds": [1, 1], "p_value": None, "low": None, "high": None}
+        (_, systems, about, *_), _, _ = plot("words", write("f", json.dumps(few)), "--differences")
+        assert systems == {"ours − base": [Point(1.0), Point(1.0)]}
+        assert "bars" not in about
+        assert "\nintervals need three seeds of each system\n" in about
         other = write("2.json", json.dumps(bucket_figures("base", "more")))
         (_, systems, *_), _, _ = plot("words", path, other)
         assert list(systems) == ["base", "ours", f"base ({other})", "more"]
