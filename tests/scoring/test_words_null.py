@@ -35,6 +35,15 @@ def counted(tmp_path, reference, runs):
     return measures, np.stack(counts.statistics[0])
 
 
+def handed_out(pool, draws):
+    """For each draw the runs' statistics with the translations of each sentence handed out anew."""
+    rng = np.random.default_rng(1)
+    runs, sentence_count = pool.shape[:2]
+    for _ in range(draws):
+        order = np.argsort(rng.random((sentence_count, runs)), axis=1).T
+        yield [pool[place, np.arange(sentence_count)] for place in order]
+
+
 def distance_from_uniform(p_values):
     """Kolmogorov–Smirnov's D."""
     ordered, steps = np.sort(p_values), np.arange(len(p_values) + 1) / len(p_values)
@@ -48,11 +57,8 @@ def test_p_values_are_uniform(tmp_path, capsys, draws):
     measures, pool = counted(
         tmp_path, reference, [noisy(reference, run, 0.25 + run / 30) for run in range(6)]
     )
-    rng = np.random.default_rng(1)
     found = []
-    for draw in range(draws):
-        order = np.argsort(rng.random((len(reference), 6)), axis=1).T
-        sides = [pool[place, np.arange(len(reference))] for place in order]
+    for draw, sides in enumerate(handed_out(pool, draws)):
         found.append(
             randomisation_p_values(sides[:3], sides[3:], measures.score_rows, 200, seed=draw)
         )
@@ -72,11 +78,9 @@ def test_the_bootstrap_finds_more_than_there_is(tmp_path, capsys, draws):
     measures, pool = counted(
         tmp_path, reference, [noisy(reference, run, 0.25 + run / 30) for run in range(2)]
     )
-    rng = np.random.default_rng(1)
     found = []
-    for draw in range(draws):
-        order = np.argsort(rng.random((len(reference), 2)), axis=1).T
-        sides = [pool[place, np.arange(len(reference))][None] for place in order]
+    for draw, runs in enumerate(handed_out(pool, draws)):
+        sides = [run[None] for run in runs]
         scores = [measures.score_rows(side.sum(axis=1))[0] for side in sides]
         drawn = [bootstrap_scores(side, measures.score_rows, 200, seed=draw) for side in sides]
         found.append(
