@@ -142,10 +142,7 @@ def _write_all(
     """Writes into a temporary folder, then moves all files, the manifest last."""
     staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     try:
-        labels = {
-            kind: _labels(kind, texts, destdir, staging, choices.feature_threshold)
-            for kind in KINDS
-        }
+        labels = {kind: _labels(kind, texts, destdir, staging, choices) for kind in KINDS}
         written = {}
         with ordered_map(choices.workers) as mapped:
             for text in texts:
@@ -181,15 +178,19 @@ def _labels(
     texts: Sequence[BinarisedText],
     destdir: Path,
     staging: Path,
-    threshold: int,
+    choices: _Choices,
 ) -> tuple[str, ...]:
     """The labels of the training text, sorted and written to a file; or those of the file."""
     annotated = [text for text in texts if kind in text.annotation]
     if kind.labels_file is None or not annotated:
         return ()
-    training = [text.annotation[kind] for text in annotated if text.split.startswith("train")]
+    training = [
+        WordAnnotation(text.annotation[kind], kind, choices.attach_roots)
+        for text in annotated
+        if text.split.startswith("train")
+    ]
     if training:
-        labels = kind.listed(_labels_in(kind, training), threshold)
+        labels = kind.listed(_labels_in(training), choices.feature_threshold)
         (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
         return tuple(labels)
     if not (destdir / kind.labels_file).is_file():
@@ -201,10 +202,14 @@ def _labels(
     return read_labels(destdir, kind)
 
 
-def _labels_in(kind: AnnotationKind, files: Sequence[Path]) -> Counter[str]:
-    entries = (entry for file in files for entry in WordAnnotation(file, kind).entries())
-    parsed = (kind.parse(entry, place) for place, entry in entries)
-    return Counter(label for found in parsed if found is not None for label in kind.labels(found))
+def _labels_in(annotations: Sequence[WordAnnotation]) -> Counter[str]:
+    return Counter(
+        label
+        for annotation in annotations
+        for place, entry in annotation.entries()
+        if (found := annotation.kind.parse(entry, place)) is not None
+        for label in annotation.kind.labels(found)
+    )
 
 
 def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
