@@ -254,3 +254,12 @@ def test_languages_that_are_no_names(prepared, tmp_path):
     for path in list(data.glob("*tgt*")):
         path.rename(path.with_name(path.name.replace("tgt", "a b")))
     assert "language 'a b' is no plain name" in refused("options", "--training", data)
+
+
+def test_a_language_with_a_hyphen(prepared, tmp_path, capsys):
+    """fairseq alone takes `dict.pt-BR.txt` for a text of `pt` and `BR`."""
+    data = shutil.copytree(prepared.data, tmp_path / "data-bin")
+    for path in list(data.glob("*src*")):
+        path.rename(path.with_name(path.name.replace("src", "pt-BR")))
+    main(["options", "--training", str(data)])
+    assert "--source-lang pt-BR" in capsys.readouterr().out
