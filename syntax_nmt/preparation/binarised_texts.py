@@ -69,7 +69,9 @@ def find_text_files(
     pieces = Path(f"{prefix}.{lang}")
     folder = pieces.parent if words is None else Path(words)
     base = folder / pieces.name
-    tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
+    tokenised = find_text(base)
+    if tokenised is not None and tokenised.resolve() == pieces.resolve():
+        tokenised = None
     paths = {kind: find_text(f"{base}.{kind.ending}") for kind in kinds}
     annotation = {
         kind: path
