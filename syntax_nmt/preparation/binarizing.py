@@ -170,7 +170,7 @@ def _projectors(
             scheme = detect_scheme(read_lines(text.pieces))
         annotation = WordAnnotation(file, kind, choices.attach_roots)
         ids = {label: number for number, label in enumerate(labels[kind], start=1)}
-        yield Projector(annotation, text.pieces, text.words, scheme, text.tokens, ids)
+        yield Projector(annotation, text.pieces, text.words, scheme, text.tokens, text.lang, ids)
 
 
 def _labels(
@@ -288,18 +288,13 @@ def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces]:
         indexed = open_indexed(tokens, shortest=1)
     except (OSError, ValueError) as error:
         raise UserError(f"{error}: run fairseq-preprocess again") from error
-    path = _dictionary_file(tokens)
-    dictionary = load_dictionary(path)
+    dictionary = load_dictionary(projector.dictionary)
     if len(indexed.values) and int(indexed.values.max()) >= len(dictionary):
         raise UserError(
-            f"{path}: {len(dictionary)} entries, but {tokens}.bin has token "
+            f"{projector.dictionary}: {len(dictionary)} entries, but {tokens}.bin has token "
             f"{int(indexed.values.max())}: run fairseq-preprocess again"
         )
     return indexed.sizes, BinarisedPieces(tokens, indexed, dictionary, projector.pieces)
-
-
-def _dictionary_file(tokens: Path) -> Path:
-    return tokens.with_name(f"dict{tokens.suffix}.txt")
 
 
 def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
@@ -309,7 +304,7 @@ def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
         for base in (prefix, projector.tokens)
         for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
     ]
-    paths.append(str(_dictionary_file(projector.tokens)))
+    paths.append(str(projector.dictionary))
     if projector.kind.labels_file is not None:
         new = prefix.with_name(projector.kind.labels_file)
         paths.append(str(new if new.is_file() else projector.tokens.with_name(new.name)))
