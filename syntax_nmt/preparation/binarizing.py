@@ -36,7 +36,7 @@ from syntax_nmt.data.word_annotation import (
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_files, report_missing
 from syntax_nmt.preparation.executor import OrderedMap, ordered_map
-from syntax_nmt.preparation.splits import split_prefixes
+from syntax_nmt.preparation.splits import named_prefixes
 from syntax_nmt.progress import Progress
 from syntax_nmt.text.languages import SOURCE, TARGET
 
@@ -92,7 +92,7 @@ def binarize(
     """
     destdir = Path(destdir)
     columns = check_columns(features, "--features")
-    splits = split_prefixes(trainpref, validpref, testpref)
+    splits = named_prefixes(trainpref, validpref, testpref)
     texts = [
         find_text_files(
             destdir, split, prefix, lang, (source_lang, target_lang), words,
