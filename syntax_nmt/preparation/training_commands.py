@@ -232,6 +232,8 @@ def _train(data: TrainingData, method: TrainingLine, user_dir: str) -> str:
             *(["--share-all-embeddings"] if data.joined and method.shares_embeddings else []),
             *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
             *settings.options(method.warmups, data.validated),
+            # fairseq refuses a validation set that it does not read.
+            *(["--combine-valid-subsets"] if "valid1" in data.splits else []),
             *["--save-dir", _argument(data.folder / method.save_dir)],
         ]
     )
