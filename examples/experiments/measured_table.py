@@ -42,11 +42,10 @@ class FamilyTest:
         Raises:
             UserError: a record has lost its own.
         """
-        kind = kind or self.name
+        kind, records = kind or self.name, self.runs.records
         return [
-            Text(f"{run.name}.{kind}", tuple(map(str.rstrip, content.split("\n")[:-1])))
+            Text(f"{run.name}.{kind}", tuple(map(str.rstrip, records.lines(run.key, kind))))
             for run, _ in done(self.runs, row)
-            for content in [self.runs.records.text(run.key, kind)]
         ]
 
     def figures(self) -> dict[str, Any]:

@@ -62,16 +62,16 @@ class Records:
             return None
         return parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
 
-    def text(self, key: str, kind: str) -> str:
-        """What a run wrote beside its record.
+    def lines(self, key: str, kind: str) -> list[str]:
+        """The lines of what a run wrote beside its record.
 
         Args:
             kind: a test set, or `log`.
         """
         if key in self._packed:
-            return self._packed[key].texts[kind]
+            return _lines(self._packed[key].texts[kind])
         file = self.file("", key).with_suffix(f".{kind}.gz")
-        return gzip.decompress(file.read_bytes()).decode()
+        return _lines(gzip.decompress(file.read_bytes()).decode())
 
     def pack(self, in_table: Collection[str]) -> None:
         """Puts all records into one file, and removes those that stood alone.
@@ -112,9 +112,14 @@ class Records:
         file = self.folder / _PACKED
         if not file.is_file():
             return {}
-        lines = lzma.decompress(file.read_bytes()).decode().splitlines()
+        lines = _lines(lzma.decompress(file.read_bytes()).decode())
         entries = [_Packed(**json.loads(line)) for line in lines]
         return {_key(each.name): each for each in entries}
+
+
+def _lines(text: str) -> list[str]:
+    """Those that a newline ends: a translation may hold other separators, such as U+2028."""
+    return text.split("\n")[:-1]
 
 
 def _key(name: str) -> str:

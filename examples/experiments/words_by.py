@@ -119,9 +119,7 @@ def _systems(table: Path) -> dict[str, System]:
     return {
         system: System(
             name,
-            tuple(
-                Text(key, tuple(records.text(key, _TEST_SET).splitlines())) for key in keys[system]
-            ),
+            tuple(Text(key, tuple(records.lines(key, _TEST_SET))) for key in keys[system]),
         )
         for system, name in _NAMES.items()
     }

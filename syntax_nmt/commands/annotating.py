@@ -14,6 +14,7 @@ from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.word_annotation import SKIP, STOP
+from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preparation.annotators.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
@@ -201,6 +202,20 @@ def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
     used = {name for task in tasks for name in TASKS[task]}
     options = {name: file.option for files in TASKS.values() for name, file in files.items()}
     return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
+
+
+def refuse_unused_models(args: argparse.Namespace, task: str) -> None:
+    """Refuses models that the only task does not use.
+
+    Args:
+        args: the parsed options.
+        task: of :data:`~syntax_nmt.parsing.models.TASKS`.
+
+    Raises:
+        UserError: such a model is given.
+    """
+    for option in unused_models(args, task):
+        raise UserError(f"{option}: is no model of {task}, which are made here: leave it out")
 
 
 def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:

@@ -15,6 +15,7 @@ from syntax_nmt.commands.annotating import (
     add_model_options,
     add_shard_options,
     add_worker_options,
+    refuse_unused_models,
     resources,
     run_annotation,
 )
@@ -44,6 +45,7 @@ _NEEDS = {
     "json": ("score",),
     "output": ("input", "trees", "train"),
     "max_steps": ("train",),
+    "num_shards": ("input",),
 }
 _SPACE = re.compile(r"\s")
 
@@ -112,6 +114,8 @@ def run(args: argparse.Namespace) -> None:
     refuse_idle(args, _NEEDS)
     if args.input is None and args.score is None:
         _refuse_annotating(args)
+    elif args.by == "tagger":
+        refuse_unused_models(args, "chunks")
     if args.score is not None:
         _write_scores(args, _score(args))
         return

@@ -207,7 +207,7 @@ class _Kept:
 
     def findings(self, args: argparse.Namespace) -> Findings:
         """The table."""
-        before, after = (self.of.figures(dict(sums)) for sums in (self.before, self.after))
+        before, after = map(self.of.figures, (self.before, self.after))
         words, sentences = self.before["words"], self.before["sentences"]
         same = self.same / words if words else None
         rows = [(name, _cell(name, before[name]), _cell(name, after[name])) for name in before]

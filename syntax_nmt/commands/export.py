@@ -98,11 +98,8 @@ def run(args: argparse.Namespace) -> None:
         if feature is not None:
             parser = " --parser-config FILE" if parsed_kinds([model]) else ""
             known = not feature_in_the_way(model, cfg.model, knows_factors=True)
-            who = (
-                "fairseq does not know: give --to ctranslate2, or"
-                if known
-                else ("no other engine knows:")
-            )
+            others = "fairseq does not know: give --to ctranslate2, or"
+            who = others if known else "no other engine knows:"
             raise UserError(
                 f"{args.checkpoint}: the model has {feature}, which {who} "
                 f"translate with fairseq-interactive{parser} or `syntax_nmt.load`"

@@ -8,10 +8,9 @@ from syntax_nmt.commands.annotating import (
     add_model_options,
     add_shard_options,
     add_worker_options,
+    refuse_unused_models,
     run_annotation,
-    unused_models,
 )
-from syntax_nmt.errors import UserError
 
 EXAMPLE = (
     "syntax-nmt parse --lang en --input words/train.en --output words/train.en.conllu "
@@ -58,6 +57,5 @@ def run(args: argparse.Namespace) -> None:
         UserError: a model is given that the trees are not made with.
     """
     kind = args.kind or ("constituents" if args.output.suffix == ".trees" else "dependencies")
-    for option in unused_models(args, kind):
-        raise UserError(f"{option}: is no model of {kind}, which are made here: leave it out")
+    refuse_unused_models(args, kind)
     run_annotation(args, AnnotatorSettings.of(args).annotator(kind, args.lang))

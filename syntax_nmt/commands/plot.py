@@ -65,8 +65,10 @@ KINDS = {
 }
 
 # Options that name input files.
-_FILES = ("path", "source", "target", "trees", "hypothesis", "gold", "alignments")
-_SEGMENTATION = ("sentencepiece_model", "bpe_codes")
+_FILES = (
+    *("path", "source", "target", "trees", "hypothesis", "gold", "alignments"),
+    *("parser_config", "sentencepiece_model", "bpe_codes"),
+)
 
 EXAMPLE = "\n  ".join(f"syntax-nmt plot {name} {line}" for name, (_, line) in KINDS.items())
 
@@ -126,7 +128,7 @@ def run(args: argparse.Namespace) -> None:
     kind = args.kind
     args = kind_parser(kind).parse_args(args.options)
     picture_format(args.output)
-    given = [getattr(args, name, None) for name in (*_FILES, *_SEGMENTATION)]
+    given = [getattr(args, name, None) for name in _FILES]
     check_outputs([args.output], [*given, *getattr(args, "figures", ())])
     figure = _module(kind).figure(args)
     # These load matplotlib.

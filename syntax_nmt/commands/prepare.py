@@ -102,7 +102,9 @@ def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
         help="the raw training text up to the dot before the language: PREF.LANG or PREF.LANG.gz; "
         ".conllu, .trees and .chunks files with the same prefix are used",
     )
-    parser.add_argument("--validpref", help="validation text, likewise; several with commas")
+    parser.add_argument(
+        "--validpref", help="validation text, likewise; several with commas count as one"
+    )
     parser.add_argument("--testpref", help="test text, likewise; several with commas")
     parser.add_argument("--destdir", type=Path, required=True, help="output folder")
     for side in ("source", "target"):

@@ -119,12 +119,12 @@ def _not_made(manifest: Path, files: Collection[str], name: str, kind: Annotatio
         f"run `syntax-nmt prepare` again with {kind.making or 'that annotation'}, or put "
         f"{split}.{'.'.join(rest[:-1])}.{kind.ending} beside the tokenised text and {REMEDY}"
     )
-    others = {f"{split}.{pair}.{other}.{kind.name}" for other in pair.split("-")}
+    of_kind = [file for file in of_split if file.endswith(f".{kind.name}")]
     # Trees of the target are rarely there; those of the source, under the same name, mostly.
     of_source = kind.side == TARGET and any(
         each.name == kind.name and each.side == SOURCE for each in KINDS
     )
-    if others & set(of_split) and not of_source:
+    if of_kind and not of_source:
         return UserError(
             f"{manifest} has no {name}, but that of the other language (it has {listed}): are "
             f"--source-lang and --target-lang exchanged? Otherwise {remedy}"

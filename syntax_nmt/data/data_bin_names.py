@@ -1,12 +1,15 @@
-"""What may be in the names of a data-bin folder, and the formats of its texts.
+"""The names of a data-bin folder, what may be in them and what they tell; the formats of its texts.
 
 fairseq makes paths of languages and splits, and its reader of FASTA files hands a path to a shell.
 Languages, splits and formats come from checkpoints, command lines and the names of files; so each
 is held to a list of what is allowed.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +89,72 @@ def check_folders(folders: Iterable[str | Path]) -> None:
                 f"{found}: fairseq reads this format by a shell, which could run code: give a "
                 "data-bin folder that fairseq-preprocess wrote"
             )
+
+
+_USUAL_SPLITS = ("train", "valid", "test")
+_TEXT = re.compile(
+    r"(?P<split>[^.]+)\.(?:"
+    r"(?P<source>.+)-(?P<other_target>.+)\.(?P=source)|"
+    r"(?P<other_source>.+)-(?P<target>.+)\.(?P=target))"
+)
+
+
+@dataclass(frozen=True)
+class TextName:
+    """One language of one split: `train.de-en.de`.
+
+    Attributes:
+        split: `train`, `train1`, `valid`, …
+        languages: `de` and `en`, source first; `de` and `None` where there is no target. They may
+            have hyphens and dots of their own: `pt-BR`.
+        language: `de`.
+    """
+
+    split: str
+    languages: tuple[str, str]
+    language: str
+
+    def __str__(self) -> str:
+        return f"{self.split}.{self.pair}.{self.language}"
+
+    @classmethod
+    def parse(cls, name: str) -> TextName | None:
+        """The text that fairseq's files of this name hold; None where it is no such name.
+
+        Args:
+            name: without `.bin` or `.idx`.
+        """
+        found = _TEXT.fullmatch(name)
+        if found is None:
+            return None
+        if found["source"]:
+            return cls(found["split"], (found["source"], found["other_target"]), found["source"])
+        return cls(found["split"], (found["other_source"], found["target"]), found["target"])
+
+    @property
+    def pair(self) -> str:
+        """`de-en`."""
+        return "-".join(self.languages)
+
+    def order(self) -> tuple[object, ...]:
+        """Sorts training before validation and test data, and sources before targets."""
+        kind = self.split.rstrip("0123456789")
+        rank = _USUAL_SPLITS.index(kind) if kind in _USUAL_SPLITS else len(_USUAL_SPLITS)
+        number = int(self.split[len(kind) :] or 0)
+        return rank, kind, number, self.pair, self.language != self.languages[0], self.language
+
+
+def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
+    """Source and target of the texts in a folder, each pair once, the training text's first.
+
+    fairseq's own function takes the first hyphen for that between both, also that of `pt-BR`.
+
+    Args:
+        folder: a data-bin folder.
+    """
+    names = {path.name.removesuffix(".idx") for path in Path(folder).glob("*.*-*.*")}
+    texts = sorted(filter(None, map(TextName.parse, names)), key=TextName.order)
+    return list(dict.fromkeys(text.languages for text in texts))
 
 
 def format_of(folder: str | Path) -> str | None:

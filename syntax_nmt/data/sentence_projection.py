@@ -54,7 +54,8 @@ class Projector:
         pieces: the segmented text.
         words: the tokenised text, or None if the pieces determine the words.
         scheme: one of `subwords.SCHEMES`.
-        tokens: fairseq's prefix of the binarised tokens, for messages.
+        tokens: fairseq's prefix of the binarised tokens.
+        lang: their language.
         label_ids: id of each label of a kind that has some.
     """
 
@@ -63,12 +64,18 @@ class Projector:
     words: Path | None
     scheme: str
     tokens: Path
+    lang: str
     label_ids: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def kind(self) -> AnnotationKind:
         """Of the annotation file."""
         return self.annotation.kind
+
+    @property
+    def dictionary(self) -> Path:
+        """The vocabulary's file, which the binarised tokens were made with."""
+        return self.tokens.with_name(f"dict.{self.lang}.txt")
 
     def batches(
         self, sizes: np.ndarray, binarised: BinarisedPieces | None = None

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from fairseq.data import Dictionary, indexed_dataset
 
+from syntax_nmt.data.data_bin import split_prefixes
 from syntax_nmt.data.linearised_folder import is_symbol_piece
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.subwords import (
@@ -113,13 +114,14 @@ class TextFit:
     def _counts(self, side: int) -> np.ndarray | None:
         """The frequency of each token in the (beginning of the) training text; None = no text."""
         if side not in self._all_counts:
-            pair = "-".join(self.languages)
-            prefix = self.folder / f"train.{pair}.{self.languages[side]}"
             self._all_counts[side] = None
-            if indexed_dataset.infer_dataset_impl(str(prefix)) == "mmap":
-                tokens = open_indexed(prefix).values[:_TRAINING_TOKENS]
-                counts = np.bincount(tokens, minlength=len(self.dictionaries[side]))
-                self._all_counts[side] = counts.astype(float)
+            source, target = self.languages
+            for pair in split_prefixes(self.folder, "train", source, target, combine=False):
+                text = f"{pair}.{self.languages[side]}"
+                if indexed_dataset.infer_dataset_impl(text) == "mmap":
+                    tokens = open_indexed(text).values[:_TRAINING_TOKENS]
+                    counts = np.bincount(tokens, minlength=len(self.dictionaries[side]))
+                    self._all_counts[side] = counts.astype(float)
         return self._all_counts[side]
 
     def other_model(self, pieces: Collection[str]) -> str | None:

@@ -8,51 +8,9 @@ from pathlib import Path
 
 from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.data_bin import no_data_bin
+from syntax_nmt.data.data_bin_names import TextName
 
-_USUAL_SPLITS = ("train", "valid", "test")
 _ANNOTATION = re.compile(rf"\.({'|'.join(kind.name for kind in BINARISED_KINDS)})$")
-
-
-@dataclass(frozen=True)
-class TextName:
-    """One language of one split: `train.de-en.de`.
-
-    Attributes:
-        split: `train`, `train1`, `valid`, …
-        pair: `de-en`, source first; `de-None` where there is no target.
-        language: `de`.
-    """
-
-    split: str
-    pair: str
-    language: str
-
-    def __str__(self) -> str:
-        return f"{self.split}.{self.pair}.{self.language}"
-
-    @classmethod
-    def parse(cls, name: str) -> TextName | None:
-        """The text that fairseq's files of this name hold; None where it is no such name.
-
-        Args:
-            name: without `.bin` or `.idx`.
-        """
-        split, _, rest = name.partition(".")
-        pair, _, language = rest.rpartition(".")
-        fits = pair.startswith(f"{language}-") or pair.endswith(f"-{language}")
-        return cls(split, pair, language) if split and language and fits else None
-
-    @property
-    def is_source(self) -> bool:
-        """Whether it is the first of the pair."""
-        return self.pair.startswith(f"{self.language}-")
-
-    def order(self) -> tuple[object, ...]:
-        """Sorts training before validation and test data, and sources before targets."""
-        kind = self.split.rstrip("0123456789")
-        rank = _USUAL_SPLITS.index(kind) if kind in _USUAL_SPLITS else len(_USUAL_SPLITS)
-        number = int(self.split[len(kind) :] or 0)
-        return rank, kind, number, self.pair, not self.is_source, self.language
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation
 from syntax_nmt.data.data_bin import load_dictionary
+from syntax_nmt.data.data_bin_names import TextName
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures, TokenFile, WordOpeners
 from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, read_manifest
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
-from syntax_nmt.inspection.data_folder import DataFolder, TextName, find_data
+from syntax_nmt.inspection.data_folder import DataFolder, find_data
 from syntax_nmt.progress import Progress
 
 Annotations = dict[AnnotationKind, BinarisedAnnotation]

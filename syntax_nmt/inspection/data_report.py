@@ -43,7 +43,7 @@ def json_report(found: Inspection) -> str:
 
 
 def _header(found: Inspection) -> str:
-    pairs = dict.fromkeys(text.pair for text in found.data.texts)
+    pairs = dict.fromkeys(" → ".join(text.languages) for text in found.data.texts)
     splits = dict.fromkeys(text.split for text in found.data.texts)
     languages = {text.name.language: text for text in found.texts}
     sizes = [
@@ -52,7 +52,7 @@ def _header(found: Inspection) -> str:
     symbols = [text.dictionary.symbols for text in languages.values()]
     joined = " (the same)" if len(symbols) > 1 and all(s == symbols[0] for s in symbols) else ""
     schemes = dict.fromkeys(text.scheme for text in found.texts)
-    languages_row = ("languages", ", ".join(pair.replace("-", " → ", 1) for pair in pairs))
+    languages_row = ("languages", ", ".join(pairs))
     rows = [
         ("splits", ", ".join(splits)),
         ("subwords", ", ".join(schemes)),

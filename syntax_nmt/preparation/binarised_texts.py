@@ -6,10 +6,9 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairseq.data import indexed_dataset
-
 from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.data_bin import split_prefixes
 from syntax_nmt.data.text_files import find_text
 from syntax_nmt.errors import UserError
 
@@ -69,7 +68,9 @@ def find_text_files(
     pieces = Path(f"{prefix}.{lang}")
     folder = pieces.parent if words is None else Path(words)
     base = folder / pieces.name
-    tokenised = base if base.is_file() and base.resolve() != pieces.resolve() else None
+    tokenised = find_text(base)
+    if tokenised is not None and tokenised.resolve() == pieces.resolve():
+        tokenised = None
     paths = {kind: find_text(f"{base}.{kind.ending}") for kind in kinds}
     annotation = {
         kind: path
@@ -100,13 +101,11 @@ def _refuse_prefix(
 
 def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -> Path:
     """fairseq's files of this text; a folder made for the other direction serves as well."""
-    names = [f"{split}.{first}-{second}.{lang}" for first, second in (pair, pair[::-1])]
-    for name in names:
-        if Path(indexed_dataset.index_file_path(str(destdir / name))).is_file():
-            return destdir / name
+    for prefix in split_prefixes(destdir, split, *pair, combine=False):
+        return Path(f"{prefix}.{lang}")
     raise UserError(
-        f"{destdir / names[0]}.idx: not found: run fairseq-preprocess first, with the same "
-        f"languages, prefixes and --destdir"
+        f"{destdir}/{split}.{'-'.join(pair)}.{lang}.idx: not found: run fairseq-preprocess first, "
+        f"with the same languages, prefixes and --destdir"
     )
 
 

@@ -36,7 +36,7 @@ from syntax_nmt.data.word_annotation import (
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_files, report_missing
 from syntax_nmt.preparation.executor import OrderedMap, ordered_map
-from syntax_nmt.preparation.splits import split_prefixes
+from syntax_nmt.preparation.splits import named_prefixes
 from syntax_nmt.progress import Progress
 from syntax_nmt.text.languages import SOURCE, TARGET
 
@@ -92,7 +92,7 @@ def binarize(
     """
     destdir = Path(destdir)
     columns = check_columns(features, "--features")
-    splits = split_prefixes(trainpref, validpref, testpref)
+    splits = named_prefixes(trainpref, validpref, testpref)
     texts = [
         find_text_files(
             destdir, split, prefix, lang, (source_lang, target_lang), words,
@@ -142,10 +142,7 @@ def _write_all(
     """Writes into a temporary folder, then moves all files, the manifest last."""
     staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     try:
-        labels = {
-            kind: _labels(kind, texts, destdir, staging, choices.feature_threshold)
-            for kind in KINDS
-        }
+        labels = {kind: _labels(kind, texts, destdir, staging, choices) for kind in KINDS}
         written = {}
         with ordered_map(choices.workers) as mapped:
             for text in texts:
@@ -173,7 +170,7 @@ def _projectors(
             scheme = detect_scheme(read_lines(text.pieces))
         annotation = WordAnnotation(file, kind, choices.attach_roots)
         ids = {label: number for number, label in enumerate(labels[kind], start=1)}
-        yield Projector(annotation, text.pieces, text.words, scheme, text.tokens, ids)
+        yield Projector(annotation, text.pieces, text.words, scheme, text.tokens, text.lang, ids)
 
 
 def _labels(
@@ -181,15 +178,19 @@ def _labels(
     texts: Sequence[BinarisedText],
     destdir: Path,
     staging: Path,
-    threshold: int,
+    choices: _Choices,
 ) -> tuple[str, ...]:
     """The labels of the training text, sorted and written to a file; or those of the file."""
     annotated = [text for text in texts if kind in text.annotation]
     if kind.labels_file is None or not annotated:
         return ()
-    training = [text.annotation[kind] for text in annotated if text.split.startswith("train")]
+    training = [
+        WordAnnotation(text.annotation[kind], kind, choices.attach_roots)
+        for text in annotated
+        if text.split.startswith("train")
+    ]
     if training:
-        labels = kind.listed(_labels_in(kind, training), threshold)
+        labels = kind.listed(_labels_in(training), choices.feature_threshold)
         (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
         return tuple(labels)
     if not (destdir / kind.labels_file).is_file():
@@ -201,10 +202,14 @@ def _labels(
     return read_labels(destdir, kind)
 
 
-def _labels_in(kind: AnnotationKind, files: Sequence[Path]) -> Counter[str]:
-    entries = (entry for file in files for entry in WordAnnotation(file, kind).entries())
-    parsed = (kind.parse(entry, place) for place, entry in entries)
-    return Counter(label for found in parsed if found is not None for label in kind.labels(found))
+def _labels_in(annotations: Sequence[WordAnnotation]) -> Counter[str]:
+    return Counter(
+        label
+        for annotation in annotations
+        for place, entry in annotation.entries()
+        if (found := annotation.kind.parse(entry, place)) is not None
+        for label in annotation.kind.labels(found)
+    )
 
 
 def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
@@ -283,18 +288,13 @@ def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces]:
         indexed = open_indexed(tokens, shortest=1)
     except (OSError, ValueError) as error:
         raise UserError(f"{error}: run fairseq-preprocess again") from error
-    path = _dictionary_file(tokens)
-    dictionary = load_dictionary(path)
+    dictionary = load_dictionary(projector.dictionary)
     if len(indexed.values) and int(indexed.values.max()) >= len(dictionary):
         raise UserError(
-            f"{path}: {len(dictionary)} entries, but {tokens}.bin has token "
+            f"{projector.dictionary}: {len(dictionary)} entries, but {tokens}.bin has token "
             f"{int(indexed.values.max())}: run fairseq-preprocess again"
         )
     return indexed.sizes, BinarisedPieces(tokens, indexed, dictionary, projector.pieces)
-
-
-def _dictionary_file(tokens: Path) -> Path:
-    return tokens.with_name(f"dict{tokens.suffix}.txt")
 
 
 def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
@@ -304,7 +304,7 @@ def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
         for base in (prefix, projector.tokens)
         for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
     ]
-    paths.append(str(_dictionary_file(projector.tokens)))
+    paths.append(str(projector.dictionary))
     if projector.kind.labels_file is not None:
         new = prefix.with_name(projector.kind.labels_file)
         paths.append(str(new if new.is_file() else projector.tokens.with_name(new.name)))

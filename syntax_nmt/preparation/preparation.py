@@ -267,8 +267,10 @@ class Preparation:
         )
 
     def _parser_config(self) -> None:
-        """Writes the parser configuration for new text, if this text was parsed."""
+        """Writes the parser configuration for new text, if this text was parsed for models."""
         made = [kind for kind in TEXT_KINDS if kind.parsed_by is not None and self.parsed(kind)]
+        if self.plan.linearised is not None:  # models read text alone
+            made = []
         parsers = [self.plan.annotators[kind]() for kind in made]
         if parsers:
             # Not the device of this run: the user may have written another one.
@@ -281,7 +283,7 @@ class Preparation:
             ).write(self.plan.parser_config)
         elif self.plan.parser_config.is_file():
             self.plan.parser_config.unlink()
-            self.note(f"{self.plan.parser_config}: removed, as no trees here are its parser's")
+            self.note(f"{self.plan.parser_config}: removed, as no model reads trees of its parser")
 
     def _binarized(self, annotation: Sequence[Path]) -> None:
         plan = self.plan

@@ -27,8 +27,8 @@ class Split:
     lines: int
 
 
-def split_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
-    """(split, prefix) as fairseq names them: test, test1, …
+def named_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
+    """The split of each prefix, as fairseq names it, and the prefix: test, test1, …
 
     Args:
         *prefixes: of training, validation and test text, several separated by commas; None = none.
@@ -57,7 +57,7 @@ def find_splits(*prefixes: str | None, source: str, target: str) -> list[Split]:
     """The splits of a corpus, every line read once and every pair of files found parallel.
 
     Args:
-        *prefixes: as of :func:`split_prefixes`.
+        *prefixes: as of :func:`named_prefixes`.
         source: source language, the files' suffix.
         target: target language, the files' suffix.
 
@@ -65,7 +65,7 @@ def find_splits(*prefixes: str | None, source: str, target: str) -> list[Split]:
         UserError: there are several training texts; a file is missing, is not UTF-8, or has more
             lines than its counterpart.
     """
-    found = split_prefixes(*prefixes)
+    found = named_prefixes(*prefixes)
     if any(name == "train1" for name, _ in found):
         raise UserError(
             f"--trainpref {prefixes[0]}: there can be one training text, as fairseq-preprocess "

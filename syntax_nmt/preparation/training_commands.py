@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from fairseq.data.data_utils import infer_language_pair
 
 from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
-from syntax_nmt.data.data_bin_names import check_name
+from syntax_nmt.data.data_bin_names import check_name, language_pairs
 from syntax_nmt.data.linearised_folder import PARSED_SOURCE, linearised_mode
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
@@ -77,9 +76,10 @@ class TrainingData:
             UserError: it has no training text, or a language that is no plain name.
         """
         folder, data_bin = prepared_folder(data)
-        source, target = infer_language_pair(str(data_bin)) if data_bin.is_dir() else (None, None)
-        if source is None or target is None:
+        pairs = language_pairs(data_bin)
+        if not pairs:
             raise no_data_bin(data_bin, "train.SOURCE-TARGET.SOURCE.idx")
+        source, target = pairs[0]
         for language in (source, target):
             check_name(language, f"{data_bin}: language")
         pair = f"{source}-{target}"
@@ -232,6 +232,8 @@ def _train(data: TrainingData, method: TrainingLine, user_dir: str) -> str:
             *(["--share-all-embeddings"] if data.joined and method.shares_embeddings else []),
             *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
             *settings.options(method.warmups, data.validated),
+            # fairseq refuses a validation set that it does not read.
+            *(["--combine-valid-subsets"] if "valid1" in data.splits else []),
             *["--save-dir", _argument(data.folder / method.save_dir)],
         ]
     )

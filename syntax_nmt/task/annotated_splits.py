@@ -6,7 +6,6 @@ from typing import Any
 
 from fairseq import utils
 from fairseq.data import ConcatDataset, Dictionary, LanguagePairDataset
-from fairseq.data.data_utils import infer_language_pair
 from fairseq.tasks.translation import TranslationConfig
 
 from syntax_nmt.arguments import flag
@@ -16,7 +15,7 @@ from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
 from syntax_nmt.data.data_bin import check_texts, no_data_bin, split_prefixes
-from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name
+from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name, language_pairs
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
@@ -25,6 +24,8 @@ from syntax_nmt.text.languages import SOURCE, TARGET
 
 def check_languages(cfg: TranslationConfig) -> None:
     """Looks for the folders and the dictionaries that the options name.
+
+    Languages that are not given are those of the folder's texts.
 
     Args:
         cfg: the options of the task.
@@ -54,14 +55,20 @@ def check_languages(cfg: TranslationConfig) -> None:
                 f"fairseq-preprocess again if the file is lost"
             )
     if None in options.values():
-        inferred = infer_language_pair(str(folder))
-        if None in inferred:
+        pairs = language_pairs(folder)
+        fitting = [
+            (source, target)
+            for source, target in [*pairs, *(pair[::-1] for pair in pairs)]
+            if cfg.source_lang in (None, source) and cfg.target_lang in (None, target)
+        ]
+        if not fitting:
             raise UserError(
                 f"{folder}: its file names do not tell the languages; give --source-lang and "
                 f"--target-lang (there are dictionaries of {', '.join(languages)})"
             )
-        for language in inferred:
+        for language in fitting[0]:
             check_name(language, f"{folder}: language")
+        cfg.source_lang, cfg.target_lang = fitting[0]
     for other in others:
         _check_same_dictionaries(folder, other, languages)
 

@@ -130,6 +130,8 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         """
         with exits_in_fairseq_programs():
             check_languages(cfg)
+            if cfg.upsample_primary < 0:  # fairseq's default, with which joining texts fails
+                cfg.upsample_primary = 1
             task = super().setup_task(cfg, **kwargs)
             if not kwargs.get("from_checkpoint"):
                 task._model_files = check_models(cfg, (task.src_dict, task.tgt_dict))

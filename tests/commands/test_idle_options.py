@@ -20,6 +20,11 @@ IDLE = [
     ("chunk --train x --output y --workers 2", "--workers does nothing without --input"),
     ("chunk --trees x --output y --stanza-dir z", "--stanza-dir does nothing without --input"),
     ("chunk --trees x --output y --by rules", "--by does nothing without --input"),
+    ("chunk --score x --num-shards 2 --shard-id 1", "--num-shards does nothing without --input"),
+    (
+        "chunk --input x --output y --stanza-model pos=z",
+        "--stanza-model pos=z: is no model of chunks, which are made here",
+    ),
     ("chunk --input x --output y --max-steps 3", "--max-steps does nothing without --train"),
 ]
 

@@ -5,7 +5,7 @@ from loaded_tasks import task_of
 from small_models import write_dictionaries
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.data_bin_names import FORMATS, are_names, format_of, is_name
+from syntax_nmt.data.data_bin_names import FORMATS, are_names, format_of, is_name, language_pairs
 from syntax_nmt.errors import UserError
 
 NAMES = ("de", "zh-Hans", "pt_BR", "en.tok", "train1", "3", "русский", "valid-old_2")
@@ -80,3 +80,20 @@ def test_the_format_of_a_folder(prepared, tmp_path):
     assert format_of(tmp_path) is None
     (tmp_path / "test.src-tgt.src").touch()
     assert format_of(tmp_path) == "raw"
+
+
+@pytest.mark.parametrize(
+    ("names", "pairs"),
+    [
+        (("dict.pt-BR.txt", "train.pt-BR-en.pt-BR.idx"), [("pt-BR", "en")]),
+        (("dict.pt-BR.txt", "train.pt-BR-en.en.idx"), [("pt-BR", "en")]),
+        (("test.de-en.de.idx", "test.de-en.de.heads.idx"), [("de", "en")]),
+        (("train.fr-en.fr.idx", "test.de-en.de.idx"), [("fr", "en"), ("de", "en")]),
+        (("train.de-en.de", "train.de-en.en", "dict.de.txt"), [("de", "en")]),
+        (("dict.de-AT.txt", "preprocess.log"), []),
+    ],
+)
+def test_languages_of_texts(tmp_path, names, pairs):
+    for name in names:
+        (tmp_path / name).touch()
+    assert language_pairs(tmp_path) == pairs

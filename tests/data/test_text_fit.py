@@ -77,6 +77,14 @@ def test_the_other_language(tmp_path):
     assert problem(fit, both) is None
 
 
+def test_the_other_language_in_a_folder_of_the_other_direction(tmp_path):
+    """A data-bin serves both; its files are called by one of them."""
+    dictionaries = made(tmp_path).dictionaries
+    fit = TextFit(tmp_path, ("de", "en"), dictionaries[::-1])
+    assert problem(fit, text("de")) is None
+    assert problem(fit, text("en")) == "reads like en and not like de: <swapped>"
+
+
 def test_what_the_vocabulary_does_not_have(tmp_path):
     fit = made(tmp_path, pieces=False, joined=False)
     assert problem(fit, text("de", pieces=False)) == (

@@ -163,6 +163,7 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
             space / text,
             detect_scheme(read_lines(space / f"{text}.p")),
             prepared.data / f"{name.partition('.')[0]}.src-tgt.{lang}",
+            lang,
             {tag: number for number, tag in enumerate(read_labels(prepared.data, CHUNKS), start=1)},
         )
         indexed, dictionary = binarised(projector.tokens)

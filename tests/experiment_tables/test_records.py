@@ -42,6 +42,16 @@ def test_packed_records_make_the_same_table(runs, tmp_path):
     assert is_whole(runs_of(tmp_path, declaration()))
 
 
+def test_only_a_newline_ends_a_line(runs):
+    """A translation may hold what Python, too, takes for the end of one."""
+    run, *_ = recorded(runs)
+    odd = ["one\u2028two", "three\x85", "", "four\x0bfive\x1c"]
+    write_record(runs, run, odd)
+    assert runs.records.lines(run.key, "test") == odd
+    runs.records.pack([])
+    assert runs.records.lines(run.key, "test") == odd
+
+
 def test_records_are_packed_again_with_those_that_came_later(runs, tmp_path):
     keys = [run.key for run in recorded(runs)]
     later = runs.records.file("", keys[-1])

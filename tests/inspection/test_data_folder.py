@@ -1,15 +1,17 @@
 import pytest
 
-from syntax_nmt.inspection.data_folder import TextName, find_data
+from syntax_nmt.data.data_bin_names import TextName
+from syntax_nmt.inspection.data_folder import find_data
 
 
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("train.de-en.de", ("train", "de-en", "de")),
-        ("test1.zh-Hans-en.zh-Hans", ("test1", "zh-Hans-en", "zh-Hans")),
-        ("train.en-zh-Hans.en", ("train", "en-zh-Hans", "en")),
-        ("valid.de-None.de", ("valid", "de-None", "de")),
+        ("train.de-en.de", ("train", ("de", "en"), "de")),
+        ("test1.zh-Hans-en.zh-Hans", ("test1", ("zh-Hans", "en"), "zh-Hans")),
+        ("train.en-zh-Hans.en", ("train", ("en", "zh-Hans"), "en")),
+        ("valid.de-None.de", ("valid", ("de", "None"), "de")),
+        ("train.en.tok-de.en.tok", ("train", ("en.tok", "de"), "en.tok")),
         ("train.de-en.fr", None),
         ("train.en", None),
         ("train.align.de-en", None),

@@ -138,6 +138,29 @@ def test_the_command_says_what_it_found(corpus, capsys):
     assert str(caught.value).startswith("syntax-nmt: error: no annotation found")
 
 
+def test_a_language_with_a_dot(corpus):
+    """The suffix of files that are called `train.de.tok`."""
+    for path in [*corpus.glob("*/train.de"), *corpus.glob("*/train.de.*")]:
+        path.rename(path.with_name(path.name.replace(".de", ".de.tok", 1)))
+    run_preprocess(corpus, "-s", "de.tok", **prefixes(corpus, train="train"))
+    given = {**prefixes(corpus, train="train"), "words": corpus / "tok"}
+    written = binarize("de.tok", "en", corpus / "data-bin", report=lambda line: None, **given)
+    assert len(written) == len(ROWS)
+    assert "dict.de.tok.txt" in written["train.de.tok-en.de.tok.heads"].files
+
+
+def test_words_may_be_compressed(corpus):
+    preprocess_texts(corpus)
+    words = corpus / "tok" / "train.de"
+    words.with_name("train.de.gz").write_bytes(gzip.compress(words.read_bytes()))
+    words.unlink()
+    written, _ = run(corpus)
+    assert len(written) == len(ROWS)
+    words.with_name("train.de.gz").write_bytes(gzip.compress(b"another text\n" * 5))
+    with pytest.raises(UserError, match=r"train\.de\.gz:1 has 2: segment this very text"):
+        run(corpus)
+
+
 def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(corpus):
     for name, part in (("dev", slice(2)), ("one", slice(2, None)), ("two", slice(1, 2))):
         write_texts(corpus, name, SENTENCES[part])

@@ -113,6 +113,14 @@ def test_every_nth_pair_that_is_kept_is_held_out(run, tmp_path):
     assert "held out 2 of those kept" in said
 
 
+@pytest.mark.parametrize("options", [("--hold-out-every", "3"), ("--hold-out", "held")])
+def test_half_of_what_holding_out_takes(tmp_path, options):
+    """Alone, the one wrote `None.en`, and the other did nothing."""
+    files = [f"--{side}={write(tmp_path / side, ['a'])}" for side in ("source", "target")]
+    said = refused(*files, "--output", tmp_path / "kept", *options)
+    assert "--hold-out-every and --hold-out need each other" in said
+
+
 def test_test_pairs_are_known_however_they_are_cut(run, tmp_path):
     gold = [write(tmp_path / "g.en", ["We do n't ."]), write(tmp_path / "g.de", ["Nein , nicht ."])]
     pairs = [("we don't.", "Nein, nicht."), ("We don't.", "Nein."), ("No.", "Nein, nicht.")]

@@ -87,6 +87,22 @@ def test_trees_and_chunks(tmp_path):
     assert figures["before"]["mean length of chunks"] == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "kinds"),
+    [
+        ("test.en.conllu", NO_PARSE, ("chain", "shuffled", "borrowed", "dummy")),
+        ("test.en.trees", "()\n", ("balanced", "right", "borrowed")),
+        ("test.en.chunks", "\n", ("borrowed",)),
+    ],
+)
+def test_a_text_without_any_annotation(tmp_path, name, content, kinds):
+    for kind in kinds:
+        text, figures = control(tmp_path, name, content, "--kind", kind)
+        assert text == content
+        assert (figures["sentences"], figures["sentences_without_annotation"]) == (0, 1)
+        assert set(figures["before"].values()) == {None}
+
+
 @pytest.mark.parametrize("kind", ["borrowed", "shuffled"])
 def test_the_seed_decides(tmp_path, kind):
     words = ["a", "b", "c", "d", "e"]

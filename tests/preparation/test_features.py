@@ -118,6 +118,17 @@ def test_a_threshold_of_one_keeps_every_value(corpus):
     assert "X" in (corpus / "data-bin/dict.upos.txt").read_text().split()
 
 
+def test_values_of_parses_with_several_roots(corpus):
+    file = corpus / "tok/train.de.conllu"
+    file.write_text(file.read_text().replace("\t2\troot", "\t0\troot", 1))
+    with pytest.raises(UserError, match="--attach-roots"):
+        run(corpus)
+    run(corpus, attach_roots=True)
+    assert rows_of(corpus, "upos")[0] == [2, 3, 3, 4, 4]
+    # The second root is a `parataxis` of the first, as rare as `dep`.
+    assert rows_of(corpus, "deprel")[0][-1] == 1
+
+
 def test_batches_have_every_column_that_is_loaded(corpus):
     run(corpus)
     dataset = loaded(corpus).dataset("train")

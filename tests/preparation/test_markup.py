@@ -115,6 +115,13 @@ def test_text_in_utf8_or_another_encoding(folder, encoding):
     assert list(markup.plain_lines(folder / "de", "latin-1")) == ["für", "", "Ä\x85ß"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "no-such"])
+def test_text_in_neither(folder, encoding):
+    (folder / "de").write_bytes(b"f\xfcr\n")
+    with pytest.raises(UserError, match=f"de: not {encoding} .* give another --encoding"):
+        list(markup.plain_lines(folder / "de", encoding))
+
+
 @pytest.mark.parametrize(
     ("content", "lines"),
     [("a\n\n\n", ["a", "", ""]), ("a\n\nb", ["a", "", "b"]), ("", []), ("\n", [""])],

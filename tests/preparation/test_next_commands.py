@@ -180,6 +180,14 @@ def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
             assert translate.gen_subset == of[-1]
 
 
+@pytest.mark.parametrize("more", [(), ("valid1",)])
+def test_several_validation_sets_are_read_together(tmp_path, more):
+    """fairseq-train refuses a line that leaves one out."""
+    data = folder_of(tmp_path, of=("train", "valid", *more, "test"))
+    for train in trained(data).values():
+        assert train.combine_valid_subsets == (True if more else None)
+
+
 def test_how_long_it_takes_is_english(tmp_path, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert "(about 1 minute on one core)" in said_of(folder_of(tmp_path))
@@ -254,3 +262,12 @@ def test_languages_that_are_no_names(prepared, tmp_path):
     for path in list(data.glob("*tgt*")):
         path.rename(path.with_name(path.name.replace("tgt", "a b")))
     assert "language 'a b' is no plain name" in refused("options", "--training", data)
+
+
+def test_a_language_with_a_hyphen(prepared, tmp_path, capsys):
+    """fairseq alone takes `dict.pt-BR.txt` for a text of `pt` and `BR`."""
+    data = shutil.copytree(prepared.data, tmp_path / "data-bin")
+    for path in list(data.glob("*src*")):
+        path.rename(path.with_name(path.name.replace("src", "pt-BR")))
+    main(["options", "--training", str(data)])
+    assert "--source-lang pt-BR" in capsys.readouterr().out

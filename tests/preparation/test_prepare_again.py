@@ -12,6 +12,7 @@ from stand_in import StandIn
 from syntax_nmt.cli import main
 from syntax_nmt.commands import prepare as command
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
+from syntax_nmt.data.linearised_folder import MODES
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.preparation import preparation
 from syntax_nmt.preparation.fairseq_data import written_files
@@ -226,6 +227,17 @@ def test_the_device_that_a_user_wrote_stays(raw, tmp_path, flags):
         config.write_text(odd)
         prepare(*arguments)
         assert json.loads(config.read_text()) == values
+
+
+def test_parses_that_become_text_need_no_parser_for_typed_text(raw, tmp_path, capsys):
+    """Least of all that of the target, which `--parser-config` would let loose on the source."""
+    config = tmp_path / "out" / "parser.json"
+    for mode in MODES:
+        prepare(raw, tmp_path / "out", "--linearised", mode)
+        assert not config.exists()
+        config.touch()
+    prepare(raw, tmp_path / "out", "--linearised", "mixed")
+    assert f"{config}: removed" in capsys.readouterr().err
 
 
 def test_words_by_older_rules_are_made_anew(raw, tmp_path, monkeypatch, capsys):

@@ -107,7 +107,7 @@ def test_figures_of_compare_mt(tmp_path, kind):
 def test_figures_of_compare_mt_on_real_text(shared):
     """The first seed of the dependency heads on Multi30k, tokenised alike before."""
     folder = REPOSITORY / "examples/experiments/results/multi30k_en_de"
-    lines = Records(folder).text("44640e69225b", "flickr2016").splitlines()
+    lines = Records(folder).lines("44640e69225b", "flickr2016")
     data = shared / "data/multi30k"
     reference = read_text(str(data / "test_2016_flickr.de.gz")).sentences
     settings = WordSettings(["frequency"], training_text=str(data / "train.de.gz"))

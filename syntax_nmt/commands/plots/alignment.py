@@ -42,7 +42,7 @@ def figure(args: argparse.Namespace) -> Figure:
     if args.gold:
         columns.append((args.gold, read_gold(args.gold, args.gold_base)))
     found = chosen_parallel(columns, args.sentence)
-    source, target = (_words(path, lines, args) for path, lines in ((columns[0]), (columns[1])))
+    source, target = (_words(path, lines, args) for path, lines in columns[:2])
     links = found[2] if args.hypothesis else None
     gold = found[-1] if args.gold else None
     for name, given in (("--hypothesis", links), ("--gold", gold and gold.possible)):

@@ -64,6 +64,8 @@ def run(args: argparse.Namespace) -> None:
             f"--source names {len(args.source)} files and --target {len(args.target)}: "
             "give one of each for every part"
         )
+    if (args.hold_out_every is None) != (args.hold_out is None):
+        raise UserError("--hold-out-every and --hold-out need each other: give both, or neither")
     measures = (
         Measure(args.source_lang, args.source_tokenizer),
         Measure(args.target_lang, args.target_tokenizer),

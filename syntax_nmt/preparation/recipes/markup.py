@@ -42,13 +42,9 @@ def segments(path: Path, encoding: str = "utf-8") -> list[Segment]:
     Raises:
         UserError: the file cannot be read, is in another encoding or has no segment.
     """
-    try:
-        marked_up = path.read_bytes().decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
-        raise UserError(f"{path}: not {encoding} ({error}): give another --encoding") from None
     found = []
     document: dict[str, str] = {}
-    for match in _DOCUMENT.finditer(marked_up):
+    for match in _DOCUMENT.finditer(_decoded(path, encoding)):
         attributes = _attributes(match[1] or match[2] or "")
         if match[3] is None:
             document = attributes
@@ -86,12 +82,15 @@ def references(source: Path, target: Path, encoding: str = "utf-8") -> list[list
 
 
 def plain_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines of a small text that is in UTF-8 or else in another encoding."""
-    content = path.read_bytes()
+    """The lines of a small text that is in UTF-8 or else in another encoding.
+
+    Raises:
+        UserError: it is in neither.
+    """
     try:
-        text = content.decode("utf-8")
+        text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        text = content.decode(encoding)
+        text = _decoded(path, encoding)
     lines = text.split("\n")
     return iter(lines if lines[-1] else lines[:-1])
 
@@ -127,6 +126,13 @@ def aspec_pairs(path: Path) -> Iterator[tuple[str, str]]:
                 "is it a file of ASPEC-JE?"
             )
         yield fields[-2].strip(), fields[-1].strip()
+
+
+def _decoded(path: Path, encoding: str) -> str:
+    try:
+        return path.read_bytes().decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise UserError(f"{path}: not {encoding} ({error}): give another --encoding") from None
 
 
 def _attributes(tag: str) -> dict[str, str]:
