@@ -10,7 +10,7 @@ from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside, read_gold
-from syntax_nmt.scoring.chunks.chunk_file import Chunks, check_words, read_chunk_file
+from syntax_nmt.scoring.chunks.chunk_file import Chunks, read_chunk_file
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
 from syntax_nmt.scoring.parallel_text import SegmentedText, check_parallel
 from syntax_nmt.scoring.translations.test_set import TestSet, Text, read_text
@@ -138,10 +138,10 @@ def _alignments(
 
 def _chunks(path: str, text: Text, test_set: TestSet) -> list[WithWords[Chunks] | None]:
     text.check_parallel(test_set.references[0])
-    words, chunks = words_of(text), read_chunk_file(path).chunks
-    _check_complete(path, chunks, test_set)
-    check_words(chunks, [len(of_text) for of_text in words], path, text.name)
+    words, file = words_of(text), read_chunk_file(path)
+    _check_complete(path, file.chunks, test_set)
+    file.check_words([len(of_text) for of_text in words], text.name)
     return [
         None if found is None else WithWords(found, of_text)
-        for found, of_text in zip(chunks, words)
+        for found, of_text in zip(file.chunks, words)
     ]
