@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from syntax_nmt.arguments import attribute
+from syntax_nmt.data.text_files import AS_TYPED
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
 
@@ -93,8 +94,7 @@ class _Input(argparse.Action):
 
 def _opened(path: str) -> TextIO:
     try:
-        # Invalid UTF-8 is passed on, so that an error can name its line.
-        return open(path, encoding="utf-8", errors="surrogateescape", newline="\n")
+        return open(path, **AS_TYPED)
     except OSError as error:
         raise UserError(
             f"--input {path}: cannot be read ({error.strerror}): check the path"
