@@ -192,6 +192,14 @@ class TestFiles:
         assert kwargs == {"title": "a title"}
         assert "--hypothesis: 1 links" in err
 
+    def test_alignments_that_count_from_1(self, plot, write):
+        options = "--source", write("s", "a b"), "--target", write("t", "x y"), "--hypothesis"
+        *_, err = plot("alignment", *options, write("h", "1-1 2-2"))
+        assert "add --hypothesis-base 1" in err
+        (_, _, links, *_), _, _ = plot("alignment", *options, write("h", "1-1 2-2"), *(
+            "--hypothesis-base", 1))  # fmt: skip
+        assert links == {(0, 0), (1, 1)}
+
     def test_dependencies_with_a_reference(self, plot, write):
         trees = write("t", format_conllu(["a"], [0]) + format_conllu(["b", "c"], [0, 0]))
         gold = write("g", format_conllu(["a"], [0]) + format_conllu(["b", "c"], [1, 1]))
