@@ -110,12 +110,14 @@ def renumber_for_diverse_beams(generator: Any, sample: dict[str, Any]) -> dict[s
     """A batch whose sentences a search with diverse groups can distinguish.
 
     fairseq's search stores the output of the groups by the position of a sentence in the batch, but
-    looks it up by the number of the sentence in its text.
+    looks it up by the number of the sentence in its text. Batches of `fairseq-interactive` have no
+    such numbers, and the position is taken for both.
 
     Args:
         generator: fairseq's generator or scorer.
     """
-    if not isinstance(getattr(generator, "search", None), DiverseBeamSearch):
+    diverse = isinstance(getattr(generator, "search", None), DiverseBeamSearch)
+    if not diverse or "id" not in sample:
         return sample
     return {**sample, "id": torch.arange(len(sample["id"]), device=sample["id"].device)}
 
