@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from syntax_nmt.arguments import attribute
+from syntax_nmt.arguments import attribute, positive_int
 from syntax_nmt.data.text_files import AS_TYPED
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
@@ -109,9 +109,20 @@ def _opened(path: str) -> TextIO:
 # Each option, with another option of its group that tells whether the program has the group.
 _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "--save-dir": ("save_dir", {"action": _SaveDir, "help": "folder of the checkpoints"}),
+    "--beam": ("beam", {"type": positive_int, "help": "size of the beam"}),
     "--replace-unk": (
         "beam",
         {"action": _ReplaceUnk, "help": "replace unknown words (a dictionary, or '')"},
+    ),
+    "--print-alignment": (
+        "buffer_size",
+        {
+            "nargs": "?",
+            "const": "hard",
+            "choices": ["hard"],
+            "help": "print the source word that each word attends to most (fairseq-generate prints "
+            "soft alignments, too)",
+        },
     ),
     "--input": (
         "buffer_size",

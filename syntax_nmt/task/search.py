@@ -88,8 +88,8 @@ def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
     return empty
 
 
-def check_constraints(generator: Any, constraints: Tensor | None) -> None:
-    """Refuses a search for constraints that has none.
+def check_given(generator: Any, sample: dict[str, Any], constraints: Tensor | None) -> None:
+    """Refuses a search for constraints that a batch has not, and scores of a target likewise.
 
     Args:
         generator: fairseq's generator or scorer.
@@ -103,6 +103,11 @@ def check_constraints(generator: Any, constraints: Tensor | None) -> None:
         raise UserError(
             "--constraints: the text has none here: fairseq-interactive reads constraints, behind "
             "tabs on each line of its input; otherwise leave the option out"
+        )
+    if isinstance(generator, SequenceScorer) and sample.get("target") is None:
+        raise UserError(
+            "--score-reference: the text has no references here: fairseq-generate scores those of "
+            "a data folder; otherwise leave the option out"
         )
 
 
