@@ -203,7 +203,7 @@ def batch(
 
 def pieces_of_words(dictionary: Dictionary, tokens: Sequence[int]) -> list[int]:
     """The number of pieces of each word."""
-    scheme = vocabulary_scheme(dictionary.symbols[dictionary.nspecial :])
+    scheme = vocabulary_scheme(dictionary)
     return pieces_per_word([dictionary[token] for token in tokens], scheme, "")
 
 

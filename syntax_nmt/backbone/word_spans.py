@@ -31,7 +31,7 @@ class WordSpans(nn.Module):
 
     def __init__(self, dictionary: Dictionary) -> None:
         super().__init__()
-        self.scheme = vocabulary_scheme(dictionary.symbols[dictionary.nspecial :])
+        self.scheme = vocabulary_scheme(dictionary)
         self.pad, self.eos = dictionary.pad(), dictionary.eos()
         marks = piece_marks(dictionary.symbols)
         for name in ("marked", "filled", "continued"):

@@ -15,6 +15,7 @@ from syntax_nmt.commands.shared.metrics import (
     metric_set,
     significance_tests,
 )
+from syntax_nmt.commands.shared.models import add_base_argument
 from syntax_nmt.commands.shared.test_sets import (
     add_test_set_arguments,
     files_of_test_set,
@@ -40,6 +41,7 @@ bucket, training curves, and sentences with their translations and structures. I
 loads nothing, for any browser, screen width and paper.
 """
 _SAMPLES = 8
+_BASES = ("hypothesis_base", "gold_base")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,10 +75,12 @@ def _add_named_file_arguments(parser: argparse.ArgumentParser) -> None:
          "oldest first (cat)")  # fmt: skip
     _add(structures, "--dependencies", ("NAME", "FILE"), "dependency trees in CoNLL-U")
     _add(structures, "--constituents", ("NAME", "FILE"), "bracketed trees, one a line")
-    _add(structures, "--alignments", ("NAME FILE", "SOURCE TARGET"), "links i-j, from 0; and the "
-         "two texts whose words they link (default: the source and the translation)")  # fmt: skip
+    _add(structures, "--alignments", ("NAME FILE", "SOURCE TARGET"), "links i-j; and the two "
+         "texts whose words they link (default: the source and the translation)")  # fmt: skip
     _add(structures, "--chunks", ("NAME FILE", "TEXT"), "chunk tags, as syntax-nmt chunks "
          "writes them; and the text that has been chunked (default: the translation)")  # fmt: skip
+    add_base_argument(structures, "--hypothesis-base", "the alignments of systems")
+    add_base_argument(structures, "--gold-base", f"the alignments of {REFERENCE}")
 
 
 def _add(group: argparse._ArgumentGroup, option: str, values: tuple[str, str], what: str) -> None:
@@ -109,7 +113,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: options that do nothing, or files that are damaged or do not go together.
     """
-    refuse_idle(args, METRIC_NEEDS)
+    refuse_idle(args, METRIC_NEEDS | dict.fromkeys(_BASES, ("alignments",)))
     _check_output(args)
     data = read_report(args)
     # These load matplotlib.
@@ -149,6 +153,7 @@ def read_report(args: argparse.Namespace) -> ReportData:
             kind: named_files(f"--{kind}", getattr(args, kind), [*names, REFERENCE], numbers)
             for kind, numbers in KINDS.items()
         },
+        bases=(args.hypothesis_base, args.gold_base),
         words=word_settings(args, test_set),
     )
 

@@ -4,13 +4,18 @@ Two conventions are supported: sentencepiece (`▁` begins a word) and subword-n
 of a piece says that the word continues). A piece belongs to exactly one word.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from syntax_nmt.errors import UserError
+
+if TYPE_CHECKING:  # scoring starts without fairseq
+    from fairseq.data import Dictionary
 
 SENTENCEPIECE: Final = "sentencepiece"
 SUBWORD_NMT: Final = "subword-nmt"
@@ -60,12 +65,9 @@ def scheme_of_text(lines: Sequence[str]) -> str:
 _MARKED_SHARE = 100
 
 
-def vocabulary_scheme(symbols: Sequence[str]) -> str:
-    """Detects which of :data:`SCHEMES` segmented the text of a vocabulary.
-
-    Args:
-        symbols: the entries without special symbols.
-    """
+def vocabulary_scheme(dictionary: Dictionary) -> str:
+    """Detects which of :data:`SCHEMES` segmented the text of a vocabulary."""
+    symbols = dictionary.symbols[dictionary.nspecial :]
     opened = sum(symbol.startswith(OPENER) for symbol in symbols)
     continued = sum(symbol.endswith(CONTINUED) for symbol in symbols)
     if max(opened, continued) * _MARKED_SHARE <= len(symbols):

@@ -22,6 +22,11 @@ _ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the 
 BYTE_ORDER_MARK = "\ufeff"
 
 
+# How text is opened that is translated while it comes: invalid UTF-8 is passed on, so that an error
+# can name its line.
+AS_TYPED: dict[str, Any] = {"encoding": _ENCODING, "errors": "surrogateescape", "newline": "\n"}
+
+
 # A file's name may have bytes that are not UTF-8. They are written as `\udcff`, as in JSON.
 UNKNOWN_BYTES = "backslashreplace"
 

@@ -53,9 +53,7 @@ class TextFit:
         self.folder = folder
         self.languages = languages
         self.dictionaries = dictionaries
-        self.schemes = [
-            vocabulary_scheme(found.symbols[found.nspecial :]) for found in dictionaries
-        ]
+        self.schemes = [vocabulary_scheme(found) for found in dictionaries]
         self._all_counts: dict[int, np.ndarray | None] = {}
 
     def problem(

@@ -109,7 +109,7 @@ def convert(
     config.update(zip(LIMITS, model.max_positions()))
     if factors is not None:
         config[FACTORS] = [factor.name for factor in factors.factors]
-        config[SCHEME] = _scheme(task.source_dictionary)
+        config[SCHEME] = vocabulary_scheme(task.source_dictionary)
     (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
@@ -165,7 +165,8 @@ def _difference(
     )
     inputs: dict[str, Tensor] = {}
     if factors is not None:
-        pieces, inputs = _with_values(pieces, factors, _scheme(task.source_dictionary))
+        scheme = vocabulary_scheme(task.source_dictionary)
+        pieces, inputs = _with_values(pieces, factors, scheme)
     (scored,) = translator.score_batch([pieces], [target_pieces])
     eos = task.target_dictionary.eos()
     with torch.no_grad():
@@ -197,10 +198,6 @@ def _with_values(
         columns.append(chosen)
         inputs[factor.kind.key] = torch.tensor([[*row, -1]], dtype=torch.int32)
     return beside(pieces, columns), inputs
-
-
-def _scheme(dictionary: Dictionary) -> str:
-    return vocabulary_scheme(dictionary.symbols[dictionary.nspecial :])
 
 
 def _tokens(dictionary: Dictionary, count: int) -> list[int]:

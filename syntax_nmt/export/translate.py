@@ -13,7 +13,7 @@ from syntax_nmt.arguments import add_flags, add_numbers, natural_int, positive_i
 from syntax_nmt.checkpoints.check import reason_of
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.data.text_files import read_json
+from syntax_nmt.data.text_files import AS_TYPED, read_json
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.export.ctranslate2_model import CONFIG, FACTORS, LIMITS, SCHEME, check_installed
 from syntax_nmt.export.factored_text import FactoredText
@@ -49,10 +49,7 @@ def main() -> None:
         help=f"for models with linguistic features: the parser (default: DIR/{PARSER_CONFIG})",
     )
     args = parser.parse_args()
-    # Invalid UTF-8 is passed on, so that an error can name its line.
-    lines = io.TextIOWrapper(
-        sys.stdin.buffer, encoding="utf-8", errors="surrogateescape", newline="\n"
-    )
+    lines = io.TextIOWrapper(sys.stdin.buffer, **AS_TYPED)
     with one_line_errors(parser.prog), open_output(STDOUT) as out:
         try:
             for line in translations(lines, args):

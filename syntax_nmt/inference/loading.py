@@ -75,8 +75,8 @@ def _parser_of(folder: Path, model: BaseFairseqModel) -> Path:
         what = " and ".join(kind.description for kind in parsed_kinds([model]))
         raise UserError(
             f"{file}: no such file, and the model reads {what}: `syntax-nmt prepare` writes it "
-            "where it parses the source itself; otherwise write it (docs/data.md says how),"
-            " or give parser_config"
+            "where it parses the source itself; otherwise write it (docs/data.md says how; from "
+            "Python, parser_config may name another file)"
         )
     return file
 

@@ -164,12 +164,6 @@ class Method:
     take_from_data: Optional[Callable[[Any, Any], None]] = None
     validation: Any = None
 
-    def option_names(self) -> tuple[str, ...]:
-        """The names of its options of models."""
-        if self.options is None:
-            return ()
-        return tuple(each.name for each in fields(self.options) if each.name != "_name")
-
     def feature(self, part: Part, cfg: Any, half: Any) -> Optional[Feature]:
         """The feature of a part that the options switch on.
 

@@ -53,7 +53,6 @@ def over_reference_words(
     where: str,
     name: str,
     unknown: str | None,
-    option: str,
 ) -> tuple[str, ...]:
     """The words of a corpus line, completed by those of a reference.
 
@@ -62,16 +61,12 @@ def over_reference_words(
         name: file and line of the words, for messages.
         unknown: the symbol for unknown pieces in words; such words are taken from the reference.
             None = words are complete.
-        option: that gave the reference, for messages.
 
     Raises:
         UserError: other numbers of words, or other words.
     """
     if len(words) != len(reference):
-        cure = (
-            f"give {option} the parses of this very text, made of the words that it was segmented "
-            f"from"
-        )
+        cure = "give the parses of this very text, made of the words that it was segmented from"
         if unknown is not None and any(unknown in word for word in words):
             cure = (
                 "give --segmented the text fairseq-preprocess was given, as unknown subwords do "

@@ -1,6 +1,6 @@
 """A data folder: languages and texts, checked before fairseq reads them, and their annotation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,22 @@ def _check_same_dictionaries(folder: Path, other: Path, languages: Sequence[str]
             )
 
 
+def _check_same_labels(folders: Sequence[Path], kinds: Iterable[AnnotationKind]) -> None:
+    """A model is built for those of the first folder, and reads the others only in later epochs.
+
+    Raises:
+        UserError: another folder has other labels.
+    """
+    for name in filter(None, (kind.labels_file for kind in kinds)):
+        found = [folder / name for folder in folders if (folder / name).is_file()]
+        for other in found[1:]:
+            if checksum(other) != checksum(found[0]):
+                raise UserError(
+                    f"{other}: other labels than {found[0]}: give the parts of the training text "
+                    "as train, train1, … of one folder (`syntax-nmt binarize --trainpref ONE,TWO`)"
+                )
+
+
 class AnnotatedSplits:
     """Opens the annotation that the options load, and compares it with the text.
 
@@ -97,7 +113,7 @@ class AnnotatedSplits:
         vocabularies: of source and target.
 
     Raises:
-        UserError: an unknown column.
+        UserError: an unknown column, or folders of a divided training set with different labels.
 
     Attributes:
         kinds: the loaded kinds of annotation.
@@ -110,6 +126,7 @@ class AnnotatedSplits:
         check_columns(cfg.load_features, "--load-features")
         self.kinds = [kind for kind in KINDS if kind.is_loaded(cfg)]
         self.labels: dict[AnnotationKind, tuple[str, ...]] = {}
+        _check_same_labels([*map(Path, utils.split_paths(cfg.data or ""))], self.kinds)
 
     def check(self, split: str, epoch: int, combine: bool) -> list[Path]:
         """Checks a split's texts before fairseq maps them; returns their names without language.

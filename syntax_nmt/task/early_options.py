@@ -4,12 +4,14 @@ A task has no other hook so early. `fairseq-hydra-train` parses its options itse
 """
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from syntax_nmt.arguments import attribute
+from syntax_nmt.arguments import attribute, positive_int
+from syntax_nmt.data.text_files import AS_TYPED
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
 
@@ -21,10 +23,10 @@ def check_while_parsing(parser: argparse.ArgumentParser) -> None:
     """
     # An option that is added again replaces the first.
     group = parser.add_argument_group("checked by the task", conflict_handler="resolve")
-    for option, (beside, action, meaning) in _ACTIONS.items():
+    for option, (beside, settings) in _OPTIONS.items():
         if parser.get_default(beside) is not None:
             default = parser.get_default(attribute(option))
-            group.add_argument(option, action=action, default=default, help=meaning)
+            group.add_argument(option, default=default, **settings)
 
 
 class _Checked(argparse.Action):
@@ -77,24 +79,27 @@ class _ReplaceUnk(_Checked):
             )
 
 
-class _Input(argparse.Action):
+def _standard_input(path: str) -> str:
     """Makes a file the standard input, where only newlines end lines.
 
     `fairseq-interactive` would open the file so that a carriage return also ends a line: every
-    later translation would belong to another line.
-    """
+    later translation would belong to another line. Text that is piped is read as a file's is,
+    whatever the locale. (The type of an option is called for its default, too; an action is not.)
 
-    def __call__(self, _parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
-        if value != "-":
-            with exits_in_fairseq_programs():
-                sys.stdin = _opened(value)
-        setattr(namespace, self.dest, "-")
+    Args:
+        path: - = the standard input there is.
+    """
+    with exits_in_fairseq_programs():
+        if path != "-":
+            sys.stdin = _opened(path)
+        elif isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(**AS_TYPED)
+    return "-"
 
 
 def _opened(path: str) -> TextIO:
     try:
-        # Invalid UTF-8 is passed on, so that an error can name its line.
-        return open(path, encoding="utf-8", errors="surrogateescape", newline="\n")
+        return open(path, **AS_TYPED)
     except OSError as error:
         raise UserError(
             f"--input {path}: cannot be read ({error.strerror}): check the path"
@@ -102,8 +107,25 @@ def _opened(path: str) -> TextIO:
 
 
 # Each option, with another option of its group that tells whether the program has the group.
-_ACTIONS = {
-    "--save-dir": ("save_dir", _SaveDir, "folder of the checkpoints"),
-    "--replace-unk": ("beam", _ReplaceUnk, "replace unknown words (a dictionary, or '')"),
-    "--input": ("buffer_size", _Input, "file to read, - = standard input"),
+_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "--save-dir": ("save_dir", {"action": _SaveDir, "help": "folder of the checkpoints"}),
+    "--beam": ("beam", {"type": positive_int, "help": "size of the beam"}),
+    "--replace-unk": (
+        "beam",
+        {"action": _ReplaceUnk, "help": "replace unknown words (a dictionary, or '')"},
+    ),
+    "--print-alignment": (
+        "buffer_size",
+        {
+            "nargs": "?",
+            "const": "hard",
+            "choices": ["hard"],
+            "help": "print the source word that each word attends to most (fairseq-generate prints "
+            "soft alignments, too)",
+        },
+    ),
+    "--input": (
+        "buffer_size",
+        {"type": _standard_input, "help": "file to read, - = standard input"},
+    ),
 }

@@ -88,8 +88,8 @@ def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
     return empty
 
 
-def check_constraints(generator: Any, constraints: Tensor | None) -> None:
-    """Refuses a search for constraints that has none.
+def check_given(generator: Any, sample: dict[str, Any], constraints: Tensor | None) -> None:
+    """Refuses a search for constraints that a batch has not, and scores of a target likewise.
 
     Args:
         generator: fairseq's generator or scorer.
@@ -104,18 +104,25 @@ def check_constraints(generator: Any, constraints: Tensor | None) -> None:
             "--constraints: the text has none here: fairseq-interactive reads constraints, behind "
             "tabs on each line of its input; otherwise leave the option out"
         )
+    if isinstance(generator, SequenceScorer) and sample.get("target") is None:
+        raise UserError(
+            "--score-reference: the text has no references here: fairseq-generate scores those of "
+            "a data folder; otherwise leave the option out"
+        )
 
 
 def renumber_for_diverse_beams(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
     """A batch whose sentences a search with diverse groups can distinguish.
 
     fairseq's search stores the output of the groups by the position of a sentence in the batch, but
-    looks it up by the number of the sentence in its text.
+    looks it up by the number of the sentence in its text. Batches of `fairseq-interactive` have no
+    such numbers, and the position is taken for both.
 
     Args:
         generator: fairseq's generator or scorer.
     """
-    if not isinstance(getattr(generator, "search", None), DiverseBeamSearch):
+    diverse = isinstance(getattr(generator, "search", None), DiverseBeamSearch)
+    if not diverse or "id" not in sample:
         return sample
     return {**sample, "id": torch.arange(len(sample["id"]), device=sample["id"].device)}
 

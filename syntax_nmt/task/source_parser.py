@@ -224,7 +224,7 @@ class SourceParser:
 
     def _check_scheme(self) -> None:
         """Warns if the vocabulary looks segmented in another way than the configuration says."""
-        looks = vocabulary_scheme(self._dictionary.symbols[self._dictionary.nspecial :])
+        looks = vocabulary_scheme(self._dictionary)
         if looks != self.config.subwords:
             self._warn(
                 f"{self._name}: subwords is '{self.config.subwords}', but the source vocabulary "

@@ -39,7 +39,7 @@ from syntax_nmt.task.raw_text_hooks import RawTextHooks
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
 from syntax_nmt.task.search import (
     build_replacing,
-    check_constraints,
+    check_given,
     empty_hypotheses,
     prepared_for,
     renumber_for_diverse_beams,
@@ -385,12 +385,12 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
             constraints: of a constrained search.
 
         Raises:
-            UserError: a parser does not load, or constraints are wanted and missing; one line says
-                so.
+            UserError: a parser does not load, or constraints or references are wanted and missing;
+                one line says so.
         """
         scores = isinstance(generator, SequenceScorer)
         with exits_in_fairseq_programs():
-            check_constraints(generator, constraints)
+            check_given(generator, sample, constraints)
             sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
         sample = renumber_for_diverse_beams(generator, sample)
         with prepared_for(generator, models):

@@ -102,8 +102,8 @@ class TypedLines:
             lines: raw text.
 
         Raises:
-            UserError: a line is not UTF-8. In the C or POSIX locale, Python reads such bytes as
-                surrogates, which no subword model accepts.
+            UserError: a line is not UTF-8. Such bytes are read as surrogates, which no subword
+                model accepts.
         """
         self.before += self._buffered
         self._buffered = len(lines)

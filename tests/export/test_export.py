@@ -248,6 +248,16 @@ def test_a_carriage_return_ends_no_line(of_few_positions):
     assert done.stdout.count("\n") == 3
 
 
+def test_a_byte_order_mark_is_no_part_of_the_text(of_few_positions, pieces):
+    def translated(text):
+        return succeed(TRANSLATE, of_few_positions, "--segmented", stdin=text).stdout.splitlines()
+
+    known = list(dict.fromkeys(pieces.read_text("utf-8").split()))
+    *found, of_unknown = translated("\n".join([*known, "unknown"]))
+    first = next(place for place, each in enumerate(found) if each != of_unknown)
+    assert translated(f"\ufeff{known[first]}") == [found[first]]
+
+
 @pytest.mark.dear
 @pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
 def test_a_line_that_is_not_utf8_is_named(of_few_positions, tmp_path, monkeypatch, locale):

@@ -181,7 +181,7 @@ def test_files_that_do_not_belong_together(refused, parser, gold, tmp_path):
     assert "test:1" in message
     message = refused("--trees", longer)
     assert f"{longer}:1: the reference has 7 words" in message
-    assert "test:1 has 6: give --trees" in message
+    assert "test:1 has 6: give the parses" in message
     assert f"{broken}:1: the line ends before 1 of its brackets" in refused("--trees", broken)
     assert "there is nothing to score" in refused("--trees", none)
     assert "gold.trees has 7 trees" in refused("--trees", gold, "--input", short)

@@ -43,6 +43,13 @@ def test_an_i_without_its_b_counts_as_in_conlleval(tmp_path, capsys):
     assert "conlleval:1: I-NP of word 1 follows nothing" in message
 
 
+def test_other_words_are_named_by_their_line(tmp_path):
+    columns = write(tmp_path / "columns", CONLLEVAL.rstrip("\n").split("\n"))
+    target = write(tmp_path / "target", ["Boeing 's 747 jetliners .", "Rockwell said it"])
+    message = refused("chunks", "--hypothesis", columns, "--target", target, "--output", "-")
+    assert f"{columns}:7: 5 words, {target} has 3" in message
+
+
 def test_brackets_need_no_other_file(tmp_path, capsys):
     from syntax_nmt.cli import main
 

@@ -86,3 +86,6 @@ def test_refusals(files):
     assert "ref:1: '" in message(*named, files / "ref")
     assert "no system has this name" in message("--sentence-scores", "z", files / "short")
     assert "2 files for 1 runs" in message(*named, files / "a.scores", files / "b.scores")
+    named = [*named, files / "a.scores", "--sentence-metric", "chrF2"]
+    assert "chrF2 is computed here, too" in message(*named)
+    main([*map(str, ["score", files / "a", "-r", files / "ref", "-m", "bleu", *named])])

@@ -92,7 +92,7 @@ def test_a_reference_of_another_tokenisation_is_carried_over():
 def test_other_numbers_of_words():
     with pytest.raises(UserError, match=r"^r:1: .* 4 words, t:1 has 3: give --segmented"):
         over_corpus_words(["we", "see", "<unk>"], GOLD, "r:1", "t:1", "<unk>")
-    with pytest.raises(UserError, match=r"^r:1: .* 4 words, t:1 has 3: give --conllu"):
+    with pytest.raises(UserError, match=r"^r:1: .* 4 words, t:1 has 3: give the parses"):
         over_corpus_words(["cats", "eat", "fish"], GOLD, "r:1", "t:1", None)
     with pytest.raises(UserError, match=r"^r:1: .* 4 words, h:1 has 2"):
         over_same_words(tree_of([0, 0]), GOLD, "r:1", "h:1")

@@ -3,10 +3,12 @@
 import shutil
 
 import pytest
+from fairseq.data import Dictionary
 from fairseq.tasks.translation import TranslationConfig
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.annotated_splits import check_languages
+from syntax_nmt.task.annotated_splits import AnnotatedSplits, check_languages
+from syntax_nmt.task.options import SyntaxTranslationConfig
 
 
 @pytest.fixture
@@ -41,3 +43,19 @@ def test_a_folder_that_is_not_there(folders):
     shutil.rmtree(folders[1])
     with pytest.raises(UserError, match="two: no such folder; give data-bin folders with :"):
         check(*folders)
+
+
+def test_other_labels_are_refused_before_any_training(folders):
+    """The second folder is opened in the second epoch."""
+
+    def split(load_chunks):
+        data = ":".join(map(str, folders))
+        cfg = SyntaxTranslationConfig(data=data, load_chunks=load_chunks)
+        AnnotatedSplits(cfg, (Dictionary(), Dictionary()))
+
+    split(True)
+    for folder, label in zip(folders, ("NP", "VP")):
+        (folder / "dict.chunks.txt").write_text(f"{label}\n")
+    split(False)
+    with pytest.raises(UserError, match=r"two/dict.chunks.txt: other labels than .*one/dict.chunk"):
+        split(True)

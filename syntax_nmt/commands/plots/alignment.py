@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--target", metavar="FILE", required=True, help="their translations")
     add("--hypothesis", metavar="FILE", help="alignments (Pharaoh), as `syntax-nmt align` writes")
     add("--gold", metavar="FILE", help="gold alignments: i-j sure, ipj, i?j or i-j-P possible")
+    add_base_argument(parser, "--hypothesis-base", "--hypothesis")
     add_base_argument(parser, "--gold-base", "the gold alignments")
     add_subwords_argument(parser)
     add_sentence_argument(parser)
@@ -38,7 +39,7 @@ def figure(args: argparse.Namespace) -> Figure:
         (path, list(read_lines(path))) for path in (args.source, args.target)
     ]
     if args.hypothesis:
-        columns.append((args.hypothesis, read_alignments(args.hypothesis)))
+        columns.append((args.hypothesis, read_alignments(args.hypothesis, args.hypothesis_base)))
     if args.gold:
         columns.append((args.gold, read_gold(args.gold, args.gold_base)))
     found = chosen_parallel(columns, args.sentence)

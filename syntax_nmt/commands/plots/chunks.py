@@ -14,7 +14,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
-from syntax_nmt.scoring.chunks.chunk_file import check_words, read_chunk_file
+from syntax_nmt.scoring.chunks.chunk_file import read_chunk_file
 from syntax_nmt.text.joints import joined_hyphens, plain_hyphen
 
 DESCRIPTION = """\
@@ -54,18 +54,17 @@ def figure(args: argparse.Namespace) -> Figure:
 def _segmentation(args: argparse.Namespace) -> Figure:
     texts = [line.split() for line in read_lines(args.target)]
     columns: list[tuple[str, Sequence]] = [(args.target, texts)]
-    paths = {
-        name: path for name, path in (("model", args.hypothesis), (_REFERENCE, args.gold)) if path
-    }
-    columns += [(path, read_chunk_file(path).chunks) for path in paths.values()]
+    paths = {"model": args.hypothesis, _REFERENCE: args.gold}
+    files = {name: read_chunk_file(path) for name, path in paths.items() if path}
+    columns += [(file.path, file.chunks) for file in files.values()]
     words, *found = chosen_parallel(columns, args.sentence)
-    for path, chunks in columns[1:]:
-        check_words(chunks, [len(text) for text in texts], path, args.target)
     rows: dict[str, tuple[Chunk, ...]] = {}
-    for (name, path), chunks in zip(paths.items(), found):
+    for (name, file), chunks in zip(files.items(), found):
+        file.check_words([len(text) for text in texts], args.target)
         if chunks is None:
             raise UserError(
-                f"{path}:{args.sentence}: the sentence has no chunks: choose another --sentence"
+                f"{file.path}:{args.sentence}: the sentence has no chunks: choose another "
+                "--sentence"
             )
         rows[name] = chunks
 

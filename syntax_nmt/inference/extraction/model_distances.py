@@ -101,7 +101,7 @@ def check_model(model: BaseFairseqModel, layer: int, half: str) -> None:
     layers = layers_with_distances(model, half)
     if not layers:
         raise UserError(
-            f"the model's {half} has no syntactic distances: give --path a model trained with "
+            f"the model's {half} has no syntactic distances: train one with "
             f"{how_to_get(CONSTITUENTS)}"
         )
     if not 0 <= layer < layers:

@@ -30,7 +30,6 @@ from syntax_nmt.methods.tree_encoder.levels import Levels
 from syntax_nmt.methods.tree_encoder.options import (
     ATTENTIONS,
     BIDIRECTIONAL,
-    CELLS,
     COVERAGES,
     ENCODERS,
     MEAN,
@@ -45,7 +44,6 @@ from syntax_nmt.methods.tree_encoder.options import (
 from syntax_nmt.option_checks import check_choice, refuse_changed
 
 _CHOICES = {
-    "tree_cell": CELLS,
     "tree_attention": ATTENTIONS,
     "tree_start": STARTS,
     "tree_coverage": COVERAGES,

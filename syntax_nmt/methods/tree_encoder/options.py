@@ -9,8 +9,6 @@ from syntax_nmt.arguments import decoder_option, encoder_option
 
 UP, BIDIRECTIONAL = "up", "bidirectional"
 ENCODERS = (UP, BIDIRECTIONAL)
-GRU = "gru"
-CELLS = (GRU,)
 NODES, WORDS = "nodes", "words"
 ATTENTIONS = (NODES, WORDS)
 MEAN, TREE = "mean", "tree"
@@ -29,9 +27,6 @@ class TreeEncoderOptions(FairseqDataclass):
         "after Eriguchi et al., 2016), and then states of all nodes from the top down "
         "(bidirectional, Chen et al., 2017) (needs --load-trees, or --parser-config) (default: "
         "none; tree2seq_rnn: up; tree_coverage_rnn: bidirectional)",
-    )
-    tree_cell: ChoiceEnum(CELLS) = encoder_option(  # type: ignore[valid-type]
-        GRU, "tree encoder: the gated unit that merges two children, of Chen et al. (default: gru)"
     )
     tree_attention: ChoiceEnum(ATTENTIONS) = decoder_option(  # type: ignore[valid-type]
         WORDS,

@@ -10,6 +10,8 @@ from matplotlib.patches import Rectangle
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.pictures.plots.style import (
+    AGREES,
+    DIFFERS,
     FONT_SIZE,
     SMALL,
     blank_axes,
@@ -18,8 +20,6 @@ from syntax_nmt.pictures.plots.style import (
     text_width,
 )
 from syntax_nmt.text.joints import plain_hyphens
-
-AGREES, DIFFERS = "as in the reference", "not in the reference"
 
 _SPACE, _STRIP, _GAP = 7.0, 13.0, 5.0  # points between words, of a row of boxes, between rows
 _WIDEST, _BETWEEN = 640.0, 14.0  # points of a line, between lines

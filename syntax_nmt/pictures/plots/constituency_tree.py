@@ -15,6 +15,8 @@ from syntax_nmt.data.constituents import (
     ConstituentTree,
 )
 from syntax_nmt.pictures.plots.style import (
+    AGREES,
+    DIFFERS,
     FONT_SIZE,
     SMALL,
     blank_axes,
@@ -26,7 +28,6 @@ from syntax_nmt.pictures.plots.style import (
 from syntax_nmt.scoring.constituents.bracketing import Span, brackets_of
 from syntax_nmt.text.joints import plain_hyphens
 
-AGREES, DIFFERS = "as in the reference", "not in the reference"
 BRANCH = "branch"
 
 _LEVEL, _LEAST_LEVEL, _TALLEST = 22.0, 11.0, 420.0  # points

@@ -13,6 +13,8 @@ from matplotlib.path import Path
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.pictures.plots.style import (
+    AGREES,
+    DIFFERS,
     FONT_SIZE,
     SMALL,
     blank_axes,
@@ -23,7 +25,7 @@ from syntax_nmt.pictures.plots.style import (
 )
 from syntax_nmt.text.joints import plain_hyphens
 
-AGREES, DIFFERS, MISSED = "as in the reference", "not in the reference", "only in the reference"
+MISSED = "only in the reference"
 ARC = "arc"
 
 _STEP = 15.0  # points between arcs that lie above each other

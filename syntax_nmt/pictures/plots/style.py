@@ -23,6 +23,7 @@ FONT_SIZE = 9.0
 SMALL = 7.0
 COLOUR_MAP = "magma_r"  # perceptually uniform, light to dark
 LINK = "0.35"  # grey of a filled cell
+AGREES, DIFFERS = "as in the reference", "not in the reference"  # labels of legends
 
 # Told apart by dashes and markers; the colours only help (Okabe and Ito's, dark enough on white).
 LINES: tuple[dict[str, Any], ...] = (

@@ -66,6 +66,7 @@ def report_data(
     bins: LengthBins = LengthBins(),
     logs: SystemFiles = MappingProxyType({}),
     structures: Mapping[str, SystemFiles] = MappingProxyType({}),
+    bases: tuple[int, int] = (0, 0),
     words: WordSettings | None = None,
 ) -> ReportData:
     """Reads all files, scores, compares, and chooses sentences.
@@ -75,6 +76,7 @@ def report_data(
         tests: made if there are several systems; intervals have their draws.
         logs: of trainings, by system.
         structures: by kind, the files of systems and of the reference.
+        bases: as of :func:`read_structures`.
         words: what to count of words by bucket; None = nothing.
 
     Raises:
@@ -82,7 +84,7 @@ def report_data(
             wanted that is not there.
     """
     trainings = {name: [read_training_log(path) for path in paths] for name, paths in logs.items()}
-    of_sentences = read_structures(structures, test_set)
+    of_sentences = read_structures(structures, test_set, bases)
     chrf = metrics.names[metrics.keys.index(CHRF)]
     for number in choice.sentences or ():
         if number > test_set.sentences:

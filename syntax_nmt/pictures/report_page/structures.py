@@ -10,7 +10,7 @@ from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside, read_gold
-from syntax_nmt.scoring.chunks.chunk_file import Chunks, check_words, read_chunk_file
+from syntax_nmt.scoring.chunks.chunk_file import Chunks, read_chunk_file
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
 from syntax_nmt.scoring.parallel_text import SegmentedText, check_parallel
 from syntax_nmt.scoring.translations.test_set import TestSet, Text, read_text
@@ -64,12 +64,15 @@ class Structures:
     chunks: dict[str, list[WithWords[Chunks] | None]] = field(default_factory=dict)
 
 
-def read_structures(files: Mapping[str, SystemFiles], test_set: TestSet) -> Structures:
+def read_structures(
+    files: Mapping[str, SystemFiles], test_set: TestSet, bases: tuple[int, int] = (0, 0)
+) -> Structures:
     """Reads the files of all structures, each checked against the number of sentences.
 
     Args:
         files: by kind, one of :data:`KINDS`.
         test_set: the translations; of several runs the first one's words count.
+        bases: the number of a sentence's first word in links of systems, and in gold links.
 
     Raises:
         UserError: a file that is damaged, or of other sentences.
@@ -92,7 +95,10 @@ def read_structures(files: Mapping[str, SystemFiles], test_set: TestSet) -> Stru
             )
         if test_set.source is not None and not pair:
             pair = [test_set.source, texts[name]]
-        found.alignments[name] = _alignments(paths[0], pair, test_set)
+        is_gold = name == REFERENCE
+        option = "--gold-base" if is_gold else "--hypothesis-base"
+        alignments = read_gold(paths[0], bases[is_gold], option)
+        found.alignments[name] = _with_words(paths[0], alignments, pair, test_set)
     for name, paths in files["chunks"].items():
         text = read_text(paths[1]) if len(paths) > 1 else texts[name]
         found.chunks[name] = _chunks(paths[0], text, test_set)
@@ -113,12 +119,11 @@ def _check_complete(path: str, items: Sequence[object], test_set: TestSet) -> No
     check_parallel(path, len(items), reference, test_set.sentences, "sentences")
 
 
-def _alignments(
-    path: str, pair: Sequence[Text], test_set: TestSet
+def _with_words(
+    path: str, alignments: Sequence[GoldAlignment], pair: Sequence[Text], test_set: TestSet
 ) -> list[WithWords[GoldAlignment]]:
     for text in pair:
         text.check_parallel(test_set.references[0])
-    alignments = read_gold(path)
     _check_complete(path, alignments, test_set)
     rows = zip(alignments, *(words_of(text) for text in pair))
     found = [WithWords(links, target, source) for links, source, target in rows]
@@ -138,10 +143,10 @@ def _alignments(
 
 def _chunks(path: str, text: Text, test_set: TestSet) -> list[WithWords[Chunks] | None]:
     text.check_parallel(test_set.references[0])
-    words, chunks = words_of(text), read_chunk_file(path).chunks
-    _check_complete(path, chunks, test_set)
-    check_words(chunks, [len(of_text) for of_text in words], path, text.name)
+    words, file = words_of(text), read_chunk_file(path)
+    _check_complete(path, file.chunks, test_set)
+    file.check_words([len(of_text) for of_text in words], text.name)
     return [
         None if found is None else WithWords(found, of_text)
-        for found, of_text in zip(chunks, words)
+        for found, of_text in zip(file.chunks, words)
     ]

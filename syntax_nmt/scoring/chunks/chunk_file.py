@@ -31,16 +31,37 @@ class ChunkFile:
     """The sentences of a file.
 
     Attributes:
+        path: of the file.
+        lines: the number of each sentence's first line.
         tags: one a word, those without a type with one; None = no annotation.
         chunks: their chunks.
         words: the first column; None = the file has no words.
         reference: the tags of the last column but one; None = there is no such column.
     """
 
+    path: str
+    lines: list[int] = field(default_factory=list)
     tags: list[Tags | None] = field(default_factory=list)
     chunks: list[Chunks | None] = field(default_factory=list)
     words: list[Tags] | None = None
     reference: ChunkFile | None = None
+
+    def check_words(self, lengths: Sequence[int | None], other: str) -> None:
+        """Refuses chunks of other words.
+
+        Args:
+            lengths: words of each sentence of the text; None = not known.
+            other: of the text, for messages.
+
+        Raises:
+            UserError: a sentence has another number of words.
+        """
+        for line, found, length in zip(self.lines, self.chunks, lengths):
+            if found is not None and length is not None and found[-1].end != length:
+                raise UserError(
+                    f"{self.path}:{line}: {found[-1].end} words, {other} has {length}: give the "
+                    "chunks of this very text"
+                )
 
 
 def read_chunk_file(path: str, strict: bool = False) -> ChunkFile:
@@ -57,32 +78,10 @@ def read_chunk_file(path: str, strict: bool = False) -> ChunkFile:
     rows = [_COLUMNS.split(line) for line in lines if line and not line.startswith(_BOUNDARY)]
     if _in_columns(rows):
         return _of_columns(lines, path, strict)
-    found = ChunkFile()
+    found = ChunkFile(path)
     for number, line in enumerate(lines, start=1):
-        _add(found, tuple(line.split()), f"{path}:{number}", strict)
+        _add(found, tuple(line.split()), number, strict)
     return found
-
-
-def check_words(
-    chunks: Sequence[Chunks | None], lengths: Sequence[int | None], path: str, other: str
-) -> None:
-    """Refuses chunks of other words.
-
-    Args:
-        chunks: of each sentence; None = it has none.
-        lengths: words of each sentence of the text; None = not known.
-        path: of the chunks, for messages.
-        other: of the text, for messages.
-
-    Raises:
-        UserError: a sentence has another number of words.
-    """
-    for line, (found, length) in enumerate(zip(chunks, lengths), start=1):
-        if found is not None and length is not None and found[-1].end != length:
-            raise UserError(
-                f"{path}:{line}: {found[-1].end} words, {other} has {length}: give the chunks of "
-                "this very text"
-            )
 
 
 def _in_columns(rows: Sequence[Sequence[str]]) -> bool:
@@ -112,23 +111,23 @@ def _of_columns(lines: Sequence[str], path: str, strict: bool) -> ChunkFile:
         sentences[-1][1].append(row)
         between = False
     words: list[Tags] = []
-    found = ChunkFile(words=words)
+    found = ChunkFile(path, words=words)
     both = columns > 2 and all(_TAG.fullmatch(row[-2]) for _, rows in sentences for row in rows)
-    found.reference = ChunkFile() if both else None
+    found.reference = ChunkFile(path) if both else None
     for number, rows in sentences:
         *_, last = turned = [*zip(*rows)]
         words.append(turned[0])
-        _add(found, last, f"{path}:{number}", strict)
+        _add(found, last, number, strict)
         if found.reference is not None:
-            _add(found.reference, turned[-2], f"{path}:{number}", strict)
+            _add(found.reference, turned[-2], number, strict)
     return found
 
 
-def _add(found: ChunkFile, tags: Tags, where: str, strict: bool) -> None:
+def _add(found: ChunkFile, tags: Tags, line: int, strict: bool) -> None:
+    found.lines.append(line)
     if strict:
         found.tags.append(tags or None)
-        name, _, line = where.rpartition(":")
-        found.chunks.append(parse_chunks(" ".join(tags), name, int(line)))
+        found.chunks.append(parse_chunks(" ".join(tags), found.path, line))
         return
     # CoNLL's segmentation tasks have no types.
     typed = tuple(tag if tag == OUTSIDE or len(tag) > 1 else f"{tag}-{_NO_TYPE}" for tag in tags)
@@ -137,6 +136,6 @@ def _add(found: ChunkFile, tags: Tags, where: str, strict: bool) -> None:
         found.chunks.append(chunks_of_tags(typed) or None)
     except ValueError as error:
         raise UserError(
-            f"{where}: {error}: give IOB1, IOB2 or IOBES, a sentence a line or in the columns of "
-            f"CoNLL"
+            f"{found.path}:{line}: {error}: give IOB1, IOB2 or IOBES, a sentence a line or in the "
+            "columns of CoNLL"
         ) from None

@@ -9,7 +9,7 @@ from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.accuracy import Accuracy
-from syntax_nmt.scoring.chunks.chunk_file import Chunks, Tags, check_words, read_chunk_file
+from syntax_nmt.scoring.chunks.chunk_file import Chunks, Tags, read_chunk_file
 from syntax_nmt.scoring.parallel_text import check_parallel
 
 APART = 4  # number of single positions; later ones form one group
@@ -139,7 +139,7 @@ class GoldChunks:
         """
         file = read_chunk_file(self.path, self.strict)
         check_parallel(self.path, len(file.chunks), corpus.name, len(corpus), "sentences")
-        check_words(file.chunks, lengths, self.path, corpus.name)
+        file.check_words(lengths, corpus.name)
         if not any(file.chunks):
             raise UserError(
                 f"{self.path}: no sentence is annotated, there is nothing to compare with"
@@ -167,7 +167,7 @@ def corpus_of_file(
     if target is not None:
         corpus.words = [tuple(line.split()) for line in read_lines(target)]
         check_parallel(target, len(corpus.words), corpus.name, len(corpus))
-        check_words(corpus.chunks, [len(words) for words in corpus.words], path, target)
+        file.check_words([len(words) for words in corpus.words], target)
     if score is not None:
         score.read_into(corpus, [_length(chunks) or None for chunks in corpus.chunks])
     elif file.reference is not None:

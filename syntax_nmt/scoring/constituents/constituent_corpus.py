@@ -127,7 +127,7 @@ class GoldFile:
             whole = None
             if tree is not None and words is not None:
                 where = f"{self.path}:{tree.line}"
-                whole = over_reference_words(words, tree.words, where, line, unknown, "--trees")
+                whole = over_reference_words(words, tree.words, where, line, unknown)
                 if unknown is None:
                     gold.other_words.add(words, tree.words, line)
             gold.words.append(whole if whole != words else None)

@@ -59,7 +59,7 @@ def over_corpus_words(
             return tuple(words), carried.annotation
     length = len(words) if len(words) in lengths else lengths[0]
     reference = reference.collapse(length)
-    completed = over_reference_words(words, reference.words, where, name, unknown, "--conllu")
+    completed = over_reference_words(words, reference.words, where, name, unknown)
     return completed, reference
 
 

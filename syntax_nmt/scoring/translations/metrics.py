@@ -51,7 +51,8 @@ class MetricSet:
         given: one more, whose scores are known.
 
     Raises:
-        UserError: the tokeniser needs something that is not installed.
+        UserError: the tokeniser needs something that is not installed, or the known scores have
+            the name of a metric.
     """
 
     def __init__(
@@ -75,6 +76,11 @@ class MetricSet:
             "char-BLEU" if key == "char-bleu" else self._score(i, [0.0] * width).name
             for i, (key, width) in enumerate(zip(self.keys, widths))
         )
+        if given is not None and given.name in self.names[:-1]:
+            raise UserError(
+                f"sentence scores: {given.name} is computed here, too: give their metric another "
+                f"name, such as 'mean {given.name}'"
+            )
 
     def signatures(self, **extra: object) -> dict[str, str]:
         """sacrebleu's signature of each metric; to call after :meth:`statistics`.

@@ -14,7 +14,6 @@ from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.pictures.plots import (
     alignment_matrix,
     attention_panels,
-    chunk_strips,
     constituency_tree,
     dependency_arcs,
     distance_bars,
@@ -27,6 +26,7 @@ from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
 from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
 from syntax_nmt.pictures.plots.dot_rows import draw_dots
 from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
+from syntax_nmt.pictures.plots.style import AGREES, DIFFERS
 from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment
 
@@ -101,11 +101,11 @@ class TestDependencies:
         (axes,) = figure.axes
         counts = Counter(patch.get_label() for patch in axes.patches)
         assert counts == {
-            dependency_arcs.AGREES: 3, dependency_arcs.DIFFERS: 1, dependency_arcs.MISSED: 1
+            AGREES: 3, DIFFERS: 1, dependency_arcs.MISSED: 1
         }  # fmt: skip
-        (wrong,) = patches(axes, dependency_arcs.DIFFERS, FancyArrowPatch)
+        (wrong,) = patches(axes, DIFFERS, FancyArrowPatch)
         (missed,) = patches(axes, dependency_arcs.MISSED, FancyArrowPatch)
-        (right, *_) = patches(axes, dependency_arcs.AGREES, FancyArrowPatch)
+        (right, *_) = patches(axes, AGREES, FancyArrowPatch)
         assert dashed(wrong)
         assert dashed(missed)
         assert not dashed(right)
@@ -151,9 +151,9 @@ class TestConstituents:
         gold = parse_tree("(S (NP (D a) (N b)) (VP (V c) (N d)))", "t", 1)
         (axes,) = draw_constituents(tree, gold).axes
         kinds = Counter(line.get_label() for line in axes.lines)
-        assert kinds[constituency_tree.AGREES] == 2  # the sentence, and (a b)
-        assert kinds[constituency_tree.DIFFERS] == 1
-        wrong = next(x for x in axes.lines if x.get_label() == constituency_tree.DIFFERS)
+        assert kinds[AGREES] == 2  # the sentence, and (a b)
+        assert kinds[DIFFERS] == 1
+        wrong = next(x for x in axes.lines if x.get_label() == DIFFERS)
         assert wrong.get_markerfacecolor() == "white"
         branches = [x for x in axes.lines if x.get_label() == constituency_tree.BRANCH]
         assert sum(dashed(branch) for branch in branches) == 2
@@ -162,7 +162,7 @@ class TestConstituents:
     def test_branches_of_a_deep_tree_never_meet_another_node(self):
         text = "(X " * 30 + "(W a) " + " ".join(f"(W w{i}))" for i in range(30))
         (axes,) = draw_constituents(parse_tree(text, "t", 1)).axes
-        nodes = [x for x in axes.lines if x.get_label() == constituency_tree.AGREES]
+        nodes = [x for x in axes.lines if x.get_label() == AGREES]
         assert len(nodes) == 30
         heights = sorted(float(node.get_ydata()[0]) for node in nodes)
         assert min(np.diff(heights)) > 8
@@ -240,7 +240,7 @@ class TestChunks:
         figure = draw_chunks(["a", "b", "c", "."], rows, "gold")
         boxes = [patch for patch in figure.axes[0].patches if patch.get_label() in ("NP", "VP")]
         assert [dashed(box) for box in boxes] == [True, False, False, False, False]
-        assert {"model", "gold", chunk_strips.DIFFERS} <= set(texts(figure))
+        assert {"model", "gold", DIFFERS} <= set(texts(figure))
 
     @pytest.mark.parametrize("word", ["sea", "lovely", "wonderful", "extraordinary"])
     def test_long_sentences_take_lines_that_end_with_chunks_of_all_rows(self, word):

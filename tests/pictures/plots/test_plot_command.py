@@ -155,7 +155,7 @@ class TestModels:
     @pytest.mark.parametrize(
         ("model", "kind", "more", "message"),
         [
-            ("heads", "distances", [], "has no syntactic distances"),
+            ("heads", "distances", [], "syntactic distances: train one"),
             ("latent", "distances", ["--head", "4"], "--head 4: the layer has 4 heads, 0 to 3"),
             ("latent", "distances", ["--layer", "2"], "--layer 2"),
             ("heads", "attention", ["--head", "9"], "--head 9"),
@@ -169,11 +169,13 @@ class TestModels:
     def test_what_models_cannot_show_is_refused(self, refused, files, model, kind, more, message):
         assert message in refused(kind, *self.options(files, model), *more)
 
-    def test_an_attention_over_a_translation_needs_one(self, refused, files):
+    def test_an_attention_over_a_translation_needs_one(self, refused, files, write):
         options = self.options(files, "heads", target=False)
         assert "add --target" in refused("attention", *options, "--attention", "cross")
         gold = ["--gold", files["folder"] / "gold", "--sentence", 3]
         assert "source:3: no words" in refused("attention", *options, *gold)
+        other = write("other", format_conllu(["zz"], [0]))
+        assert ": give the parses of this very" in refused("attention", *options, "--gold", other)
 
 
 class TestFiles:
@@ -191,6 +193,14 @@ class TestFiles:
         assert gold.possible == {(0, 0), (1, 1)}
         assert kwargs == {"title": "a title"}
         assert "--hypothesis: 1 links" in err
+
+    def test_alignments_that_count_from_1(self, plot, write):
+        options = "--source", write("s", "a b"), "--target", write("t", "x y"), "--hypothesis"
+        *_, err = plot("alignment", *options, write("h", "1-1 2-2"))
+        assert "add --hypothesis-base 1" in err
+        (_, _, links, *_), _, _ = plot("alignment", *options, write("h", "1-1 2-2"), *(
+            "--hypothesis-base", 1))  # fmt: skip
+        assert links == {(0, 0), (1, 1)}
 
     def test_dependencies_with_a_reference(self, plot, write):
         trees = write("t", format_conllu(["a"], [0]) + format_conllu(["b", "c"], [0, 0]))

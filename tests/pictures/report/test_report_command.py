@@ -224,6 +224,20 @@ def test_alignments_of_other_texts(folder, tmp_path, capsys):
     assert f"{len(OURS)} links to words" in capsys.readouterr().err
 
 
+def test_alignments_that_count_from_1(folder, tmp_path, capsys):
+    names = {"ours": "--hypothesis-base", "reference": "--gold-base"}
+    for name, option in names.items():
+        write(tmp_path / name, ["1-1 2-2"] * len(OURS))
+        given = (*systems_of(folder), "--alignments", name, tmp_path / name)
+        report(tmp_path / "x.html", *given)
+        assert f"if it counts from 1, add {option} 1\n" in capsys.readouterr().err
+        report(tmp_path / "y.html", *given, option, 1)
+        assert "from 1" not in capsys.readouterr().err
+        assert f"{name}: 0-0 1-1" in (tmp_path / "y.html").read_text("utf-8")
+    assert "--gold-base does nothing without" in refused("report", *systems_of(folder), *(
+        "--gold-base", 1, "--output", tmp_path / "z.html"))  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
