@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_parallel, note
+from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.models import add_base_argument, add_subwords_argument, scheme_of
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
@@ -35,6 +36,7 @@ def figure(args: argparse.Namespace) -> Figure:
     """
     if not (args.hypothesis or args.gold):
         raise UserError("there is nothing to draw: give alignments as --hypothesis or --gold")
+    refuse_idle(args, {"hypothesis_base": ("hypothesis",), "gold_base": ("gold",)})
     columns: list[tuple[str, Sequence]] = [
         (path, list(read_lines(path))) for path in (args.source, args.target)
     ]

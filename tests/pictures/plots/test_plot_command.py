@@ -202,6 +202,11 @@ class TestFiles:
             "--hypothesis-base", 1))  # fmt: skip
         assert links == {(0, 0), (1, 1)}
 
+    def test_a_base_without_its_file_is_refused(self, refused, write):
+        options = "--source", write("s", "a"), "--target", write("t", "x"), "--gold", write("g", "")
+        message = refused("alignment", *options, "--hypothesis-base", 1)
+        assert "--hypothesis-base does nothing without --hypothesis" in message
+
     def test_dependencies_with_a_reference(self, plot, write):
         trees = write("t", format_conllu(["a"], [0]) + format_conllu(["b", "c"], [0, 0]))
         gold = write("g", format_conllu(["a"], [0]) + format_conllu(["b", "c"], [1, 1]))
