@@ -114,8 +114,8 @@ class TextFit:
         if side not in self._all_counts:
             self._all_counts[side] = None
             source, target = self.languages
-            for pair in split_prefixes(self.folder, "train", source, target, combine=False):
-                text = f"{pair}.{self.languages[side]}"
+            for prefix in split_prefixes(self.folder, "train", source, target, combine=False):
+                text = f"{prefix}.{self.languages[side]}"
                 if indexed_dataset.infer_dataset_impl(text) == "mmap":
                     tokens = open_indexed(text).values[:_TRAINING_TOKENS]
                     counts = np.bincount(tokens, minlength=len(self.dictionaries[side]))

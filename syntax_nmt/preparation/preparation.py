@@ -268,10 +268,12 @@ class Preparation:
 
     def _parser_config(self) -> None:
         """Writes the parser configuration for new text, if this text was parsed for models."""
-        made = [kind for kind in TEXT_KINDS if kind.parsed_by is not None and self.parsed(kind)]
-        if self.plan.linearised is not None:  # models read text alone
-            made = []
-        parsers = [self.plan.annotators[kind]() for kind in made]
+        reads_parses = self.plan.linearised is None  # otherwise models read text alone
+        parsers = [
+            self.plan.annotators[kind]()
+            for kind in TEXT_KINDS
+            if reads_parses and kind.parsed_by is not None and self.parsed(kind)
+        ]
         if parsers:
             # Not the device of this run: the user may have written another one.
             ParserConfig.of(

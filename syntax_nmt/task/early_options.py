@@ -7,6 +7,7 @@ import argparse
 import io
 import os
 import sys
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -29,7 +30,7 @@ def check_while_parsing(parser: argparse.ArgumentParser) -> None:
             group.add_argument(option, default=default, **settings)
 
 
-class _Checked(argparse.Action):
+class _Checked(argparse.Action, ABC):
     """Takes a value that passes :meth:`check`."""
 
     def __call__(self, _parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
@@ -37,9 +38,9 @@ class _Checked(argparse.Action):
             self.check(value)
         setattr(namespace, self.dest, value)
 
+    @abstractmethod
     def check(self, value: Any) -> None:
         """Raises a :class:`UserError` for values that fairseq would fail at or ignore."""
-        raise NotImplementedError
 
 
 class _SaveDir(_Checked):

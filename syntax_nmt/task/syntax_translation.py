@@ -130,8 +130,7 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         """
         with exits_in_fairseq_programs():
             check_languages(cfg)
-            if cfg.upsample_primary < 0:  # fairseq's default, with which joining texts fails
-                cfg.upsample_primary = 1
+            cfg.upsample_primary = abs(cfg.upsample_primary)  # −1, its default, cannot join texts
             task = super().setup_task(cfg, **kwargs)
             if not kwargs.get("from_checkpoint"):
                 task._model_files = check_models(cfg, (task.src_dict, task.tgt_dict))

@@ -95,9 +95,11 @@ def read_structures(
             )
         if test_set.source is not None and not pair:
             pair = [test_set.source, texts[name]]
-        is_gold = name == REFERENCE
-        option = "--gold-base" if is_gold else "--hypothesis-base"
-        alignments = read_gold(paths[0], bases[is_gold], option)
+        of_systems, of_gold = bases
+        if name == REFERENCE:
+            alignments = read_gold(paths[0], of_gold, "--gold-base")
+        else:
+            alignments = read_gold(paths[0], of_systems, "--hypothesis-base")
         found.alignments[name] = _with_words(paths[0], alignments, pair, test_set)
     for name, paths in files["chunks"].items():
         text = read_text(paths[1]) if len(paths) > 1 else texts[name]
