@@ -40,6 +40,7 @@ ROWS = ([1, 1, 1], [-1], [2, 2, 2, 4, 2])
 # Base architectures, and options that bring parameters of their own.
 MODELS: dict[str, tuple[str, ...]] = {
     **{arch: (arch,) for arch in ARCHITECTURES if f"{arch}_tiny" in ARCHITECTURES},
+    "feature_rnn": ("feature_rnn", "--feature-dims=3,1,1,1"),
     "phrase_transformer+released": (
         *("phrase_transformer", "--phrase-residual-attention", "--transparent-token-attention"),
         "--phrase-combine-dim=8",
@@ -57,6 +58,10 @@ MODELS: dict[str, tuple[str, ...]] = {
         *("--relation-norm-before-activation", "--relation-kernels=1:4,3:4"),
     ),
     "relation_rnn+top": ("relation_rnn", "--relation-placement=top"),
+    "gcn_transformer+dense": ("gcn_transformer", "--gcn-skip=dense"),
+    "dependency_transformer+biaffine": (
+        *("dependency_transformer", "--dependency-scorer=biaffine"),
+    ),
     "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=boundary"),
     **MIXED,
 }

@@ -21,9 +21,9 @@ from fairseq import checkpoint_utils, tasks
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
-from small_models import batch, chain_heads, phrases_of_tokens, random_sentences
+from small_models import annotated_batch, random_sentences
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.ragged import RaggedArray
@@ -86,13 +86,8 @@ def load(path: Path, folder: Path):
 
 
 def translate(model, task):
-    dictionary = task.source_dictionary
-    sample = batch(dictionary, random_sentences([5, 3]), random_sentences([4, 4]))
-    if PHRASES in model.reads_annotation:
-        tokens = sample["net_input"]["src_tokens"]
-        sample["phrase_lengths"] = phrases_of_tokens(tokens, task)
-    if HEADS in model.reads_annotation:
-        sample["heads"] = chain_heads(sample["net_input"]["src_tokens"], dictionary)
+    sentences = random_sentences([5, 3]), random_sentences([4, 4])
+    sample = annotated_batch(model, task, *sentences, searches=True)
     search = Namespace(beam=2, max_len_a=0, max_len_b=6)
     return task.inference_step(task.build_generator([model.eval()], search), [model], sample)
 
