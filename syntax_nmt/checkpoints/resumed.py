@@ -15,6 +15,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from syntax_nmt.arguments import Namespace, defaults_of, flag
 from syntax_nmt.checkpoints.check import is_whole
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 
 
@@ -64,6 +66,30 @@ def refuse_other_method(path: str, saved: Any, given: Any, switches: Mapping[str
             f"{path} is of another method: {', '.join(others)}: give this training a --save-dir "
             "of its own; --finetune-from-model begins it with weights of another"
         )
+
+
+def refuse_other_labels(
+    path: str, saved: Any, labels: Mapping[AnnotationKind, tuple[str, ...]]
+) -> None:
+    """Refuses to go on with weights that are of other labels: they belong to the labels' numbers.
+
+    Args:
+        saved: the options of the model in the checkpoint; None = not known.
+        labels: that the model which was built knows, by the kind of their annotation.
+
+    Raises:
+        UserError: names the first that differs.
+    """
+    there = _by_name(saved)
+    for kind, known in labels.items():
+        before = (there.get(kind.key) or "").split()
+        for number, (old, new) in enumerate(zip_longest(before, known), start=1):
+            if before and old != new:
+                raise UserError(
+                    f"{path}: its {kind.label} {number} is {old}, that of the data folder's "
+                    f"{kind.labels_file} is {new}: give the folder that it was trained on, or "
+                    "begin a new training in a --save-dir of its own"
+                )
 
 
 def refuse_other_criterion(path: str, saved: str | None, criterion: Any) -> None:

@@ -13,6 +13,7 @@ from fairseq.file_io import PathManager
 from syntax_nmt.checkpoints.resumed import (
     finish_interrupted_copy,
     refuse_other_criterion,
+    refuse_other_labels,
     refuse_other_method,
     warn_of_changed_options,
 )
@@ -49,8 +50,9 @@ class Resuming:
     def __init__(self, cfg: Any) -> None:
         self._cfg = cfg
         self._updates_before = 0  # made before the checkpoint that fairseq resumes from
-        self._resumed: tuple[str, Mapping[str, Any]] | None = None  # a checkpoint, and its options
+        self._resumed: str | None = None  # the checkpoint, if it is this training's own
         self._begin: str | None = None
+        self._saved: Mapping[str, Any] = {}  # the options in that checkpoint
         self._criterion: str | None = None  # that the updates were made with
 
     def begin(self, vocabularies: tuple[Dictionary, Dictionary]) -> None:
@@ -70,6 +72,7 @@ class Resuming:
         if self._begin is None:
             return
         state = check_weights(self._begin, vocabularies)
+        self._saved = state.get("cfg") or {}
         # fairseq continues counting only with the state of the optimizer.
         tuned = self._option("finetune_from_model")
         fresh = self._begin == tuned or self._option("reset_optimizer")
@@ -79,7 +82,7 @@ class Resuming:
             self._criterion = history[-1].get("criterion_name")
         if self._begin == self._last():
             check_direction(self._begin, state, self._cfg)
-            self._resumed = self._begin, state.get("cfg") or {}
+            self._resumed = self._begin
             if not self._option("reset_meters"):
                 _resume_count(state)
 
@@ -101,14 +104,16 @@ class Resuming:
             options: of the model, after it was built.
 
         Raises:
-            UserError: it is of another method, or the disk has no room for it.
+            UserError: it is of another method or other labels, or the disk has no room for it.
         """
         folder = self._written_folder()
         if folder is not None and Path(folder).is_dir():
             check_room(folder, model)
+        saved = self._saved.get("model")
         if self._resumed is not None:
-            path, saved = self._resumed
-            refuse_other_method(path, saved.get("model"), options, METHOD_SWITCHES)
+            refuse_other_method(self._resumed, saved, options, METHOD_SWITCHES)
+        if self._begin is not None:
+            refuse_other_labels(self._begin, saved, getattr(model, "annotation_labels", {}))
         self._warn_of_changed_options("model", model, options)
 
     def check_criterion(self, criterion: Any, options: Any) -> None:
@@ -123,8 +128,7 @@ class Resuming:
 
     def _warn_of_changed_options(self, group: str, built: Any, options: Any) -> None:
         if self._resumed is not None and get_global_rank() == 0:
-            path, saved = self._resumed
-            warn_of_changed_options(path, built, saved.get(group), options)
+            warn_of_changed_options(self._resumed, built, self._saved.get(group), options)
 
     def end(self) -> str | None:
         """Why the training had ended before this process; None if it had not."""

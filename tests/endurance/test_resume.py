@@ -235,6 +235,20 @@ def test_the_folder_of_another_method_is_refused(prepared, uninterrupted, method
     assert differences(state_of(folder), before) == []
 
 
+def test_weights_of_other_labels_are_refused(prepared, uninterrupted, tmp_path):
+    """As many labels of other names load without a word, and mean something else."""
+    folder = uninterrupted("bi_scale_rnn")
+    known = (prepared.data / "dict.chunks.txt").read_text().split()
+    turned = ("--chunk-tags", " ".join(reversed(known)))
+    said = f"checkpoint_last.pt: its chunk type 1 is {known[0]}, that of the data folder's"
+    resumed = training(prepared, "bi_scale_rnn", folder, *SAVING, *turned)
+    assert said in refused(resumed, folder / "log")
+    tuned = ("--finetune-from-model", folder / "checkpoint_last.pt", *turned)
+    assert said in refused(
+        training(prepared, "bi_scale_rnn", tmp_path, *SAVING, *tuned), tmp_path / "log"
+    )
+
+
 def test_the_folder_of_another_criterion_is_refused(prepared, uninterrupted, tmp_path):
     folder = uninterrupted("syntax_transformer")
     criterion = ("--criterion", "syntax_cross_entropy")
