@@ -130,7 +130,8 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         """
         with exits_in_fairseq_programs():
             check_languages(cfg)
-            cfg.upsample_primary = abs(cfg.upsample_primary)  # −1, its default, cannot join texts
+            if cfg.upsample_primary == -1:  # fairseq's default, with which it cannot join texts
+                cfg.upsample_primary = 1
             task = super().setup_task(cfg, **kwargs)
             if not kwargs.get("from_checkpoint"):
                 task._model_files = check_models(cfg, (task.src_dict, task.tgt_dict))
