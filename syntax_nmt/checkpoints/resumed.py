@@ -71,7 +71,7 @@ def refuse_other_method(path: str, saved: Any, given: Any, switches: Mapping[str
 def refuse_other_labels(
     path: str, saved: Any, labels: Mapping[AnnotationKind, tuple[str, ...]]
 ) -> None:
-    """Refuses to go on with weights that are of other labels: they belong to the labels' numbers.
+    """Refuses to go on with the weights of other labels, as weights belong to a label's number.
 
     Args:
         saved: the options of the model in the checkpoint; None = not known.
@@ -82,9 +82,10 @@ def refuse_other_labels(
     """
     there = _by_name(saved)
     for kind, known in labels.items():
-        before = (there.get(kind.key) or "").split()
-        for number, (old, new) in enumerate(zip_longest(before, known), start=1):
-            if before and old != new:
+        before = (there.get(kind.key) or "").split() or known
+        pairs = zip_longest(before, known, fillvalue="missing")
+        for number, (old, new) in enumerate(pairs, start=1):
+            if old != new:
                 raise UserError(
                     f"{path}: its {kind.label} {number} is {old}, that of the data folder's "
                     f"{kind.labels_file} is {new}: give the folder that it was trained on, or "
