@@ -59,9 +59,7 @@ MODELS: dict[str, tuple[str, ...]] = {
     ),
     "relation_rnn+top": ("relation_rnn", "--relation-placement=top"),
     "gcn_transformer+dense": ("gcn_transformer", "--gcn-skip=dense"),
-    "dependency_transformer+biaffine": (
-        *("dependency_transformer", "--dependency-scorer=biaffine"),
-    ),
+    "dependency_transformer+biaffine": ("dependency_transformer", "--dependency-scorer=biaffine"),
     "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=boundary"),
     **MIXED,
 }
