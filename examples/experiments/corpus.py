@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,8 @@ def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -
         raise UserError("this table needs Stanza's models: give their folder with --stanza")
     tests, texts, further = data.get("tests", _BUILT_IN), {}, {}
     if root is not None and "train" in data:
-        for split, prefix in {"train": data["train"], "valid": data["valid"], **tests}.items():
+        given = {name: prefix for name, prefix in tests.items() if isinstance(prefix, str)}
+        for split, prefix in {"train": data["train"], "valid": data["valid"], **given}.items():
             for lang in (data["source"], data["target"]):
                 texts[f"{split}.{lang}"] = _found(root / f"{prefix}.{lang}")
         further = {name: _found(root / path) for name, path in data.get("files", {}).items()}
@@ -140,18 +141,33 @@ def _write_texts(plan: Mapping[str, Any], folder: Path) -> None:
     for name, file in plan["files"].items():
         text = "".join(f"{line}\n" for line in read_lines(file))
         write_bytes_atomically(folder / name, text.encode())
-    langs = plan["data"]["source"], plan["data"]["target"]
+    data, train = plan["data"], _pairs(plan, "train")
+    chosen = chosen_pairs(train, data)
     for split in ("train", "valid", *plan["tests"]):
-        files = [plan["texts"][f"{split}.{lang}"] for lang in langs]
-        sides = [list(read_lines(file)) for file in files]
-        if len(sides[0]) != len(sides[1]):
-            counts = f"{len(sides[0])} and {len(sides[1])}"
-            raise UserError(f"{files[0]} and {files[1]} have {counts} lines: give parallel texts")
-        pairs = list(zip(*sides))
-        pairs = chosen_pairs(pairs, plan["data"]) if split == "train" else pairs
-        for lang, side in zip(langs, zip(*pairs)):
+        test = data["tests"].get(split)
+        if split == "train":
+            pairs = chosen
+        elif isinstance(test, Mapping):
+            pairs = unused_pairs(train, chosen, test["unused"])
+        else:
+            pairs = _pairs(plan, split)
+        for lang, side in zip((data["source"], data["target"]), zip(*pairs)):
             text = "".join(f"{line}\n" for line in side)
             write_bytes_atomically(folder / f"{split}.{lang}", text.encode())
+
+
+def _pairs(plan: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:
+    """The pairs of a split's files.
+
+    Raises:
+        UserError: the files have different numbers of lines.
+    """
+    files = [plan["texts"][f"{split}.{plan['data'][side]}"] for side in ("source", "target")]
+    sides = [list(read_lines(file)) for file in files]
+    if len(sides[0]) != len(sides[1]):
+        counts = f"{len(sides[0])} and {len(sides[1])}"
+        raise UserError(f"{files[0]} and {files[1]} have {counts} lines: give parallel texts")
+    return list(zip(*sides))
 
 
 def chosen_pairs(
@@ -162,6 +178,26 @@ def chosen_pairs(
     kept = [pair for pair in pairs if max(map(_words, pair)) <= most][:: data.get("every", 1)]
     order = sorted(range(len(kept)), key=lambda place: -_words(kept[place][0]))
     return [kept[place] for place in sorted(order[: data.get("longest")])]
+
+
+def unused_pairs(
+    pairs: Sequence[tuple[str, ...]], chosen: Iterable[tuple[str, ...]], number: int
+) -> list[tuple[str, ...]]:
+    """Pairs at equal distances among those of which neither side is trained on: a test set.
+
+    Args:
+        pairs: of the corpus, in its order.
+        chosen: those that are trained on.
+        number: of pairs to take.
+
+    Raises:
+        UserError: there are fewer.
+    """
+    trained = [set(side) for side in zip(*chosen)]
+    left = [pair for pair in pairs if not any(text in side for text, side in zip(pair, trained))]
+    if len(left) < number:
+        raise UserError(f"tests: {number} unused pairs are asked for, and {len(left)} are left")
+    return [left[place * len(left) // number] for place in range(number)]
 
 
 def _words(text: str) -> int:

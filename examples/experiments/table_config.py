@@ -93,6 +93,7 @@ class Table:
     """One YAML; `name` is that of the file, without its ending.
 
     Attributes:
+        decided_by: the test that a claim rests on: `both` or `blocks`.
         comparisons: that are declared, or every system with its family's baseline.
     """
 
@@ -102,6 +103,7 @@ class Table:
     choice: str
     evaluation: Mapping[str, Any]
     families: tuple[Family, ...]
+    decided_by: str = "both"
     comparisons: tuple[Comparison, ...] = ()
 
 
@@ -130,6 +132,7 @@ def read_table(path: Path) -> Table:
         _comparison(f"{path}: comparisons.{place}", pair, families)
         for place, pair in enumerate(declared.get("comparisons", _with_baselines(families)))
     )
+    texts["decided_by"] = declared.get("decided_by", "both")
     return Table(name=path.stem, families=families, comparisons=comparisons, **texts)
 
 

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
 from declared import declaration, runs_of, write_record
 
-from experiments.corpus import chosen_pairs, plan_data, prepare
+from experiments.corpus import chosen_pairs, plan_data, prepare, unused_pairs
 from experiments.measured_table import tried
 from syntax_nmt.errors import UserError
 
@@ -202,3 +202,15 @@ def test_chosen_pairs():
     assert chosen_pairs(pairs, {"every": 2}) == pairs[::2]
     assert chosen_pairs(pairs, {"longest": 3}) == [pairs[i] for i in (1, 2, 4)]
     assert chosen_pairs(pairs, {"max_words": 6, "longest": 2}) == [pairs[i] for i in (2, 4)]
+
+
+def test_unused_pairs_are_not_trained_on():
+    """A test set of the training corpus shares neither side of a pair with what is trained on."""
+    pairs = [(f"s{i % 15}", f"t{i}") for i in range(20)]
+    chosen = pairs[::5]  # s0, s5, s10; s0 again is pair 15
+    held_out = unused_pairs(pairs, chosen, 6)
+    assert len(set(held_out)) == 6
+    assert not {source for source, _ in held_out} & {source for source, _ in chosen}
+    assert held_out == sorted(held_out, key=pairs.index)
+    with pytest.raises(UserError, match="100 unused pairs"):
+        unused_pairs(pairs, chosen, 100)
