@@ -1,4 +1,4 @@
-"""Namespace in a checkpoint that fairseq could run as code.
+"""Options in a checkpoint that fairseq could run as code.
 
 Loading with `weights_only=True` refuses code in the pickle, but options are text, and fairseq
 passes some of them to `eval` when it builds a model (`encoder_xformers_att_config` of a
@@ -16,6 +16,7 @@ import numpy as np
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from syntax_nmt.arguments import Namespace
+from syntax_nmt.checkpoints import label_text
 from syntax_nmt.checkpoints.literal import is_inert, is_literal
 from syntax_nmt.data.data_bin_names import FORMATS, are_names
 
@@ -57,7 +58,10 @@ def executable_option(options: Any) -> str | None:
     Text that fairseq evaluates must be a literal
     (:func:`~syntax_nmt.checkpoints.literal.is_literal`); languages, splits and the format of texts
     are names; other text must do nothing when read as Python, and no text may refer to another
-    value (`${…}`; fairseq saves the resolved value of a reference).
+    value (`${…}`; fairseq saves the resolved value of a reference). Labels of annotation are data:
+    encoded ones (:mod:`~syntax_nmt.checkpoints.label_text`) may be any, and so may the plain ones
+    that version 0.3.0 kept in the namespace of a model, where OmegaConf does not look for
+    references.
 
     Args:
         options: those of a checkpoint: its `args`, its `cfg`, or a part of them.
@@ -81,6 +85,8 @@ def is_evaluated(name: str) -> bool:
 
 
 def _is_plain_text(name: str, text: str) -> bool:
+    if name in label_text.OPTIONS and label_text.is_encoded(text):
+        return True
     if "${" in text:
         return False
     if name in _NAMES:
@@ -111,12 +117,14 @@ def plain_container(options: Any) -> Any:
 
 def _values(name: str, options: Any, depth: int) -> Iterator[tuple[str, Any]]:
     """Every single value with its nearest name; containers count as values, too."""
+    in_namespace = type(options) is Namespace and depth > 0
     options = plain_container(options)
     if type(options) is dict and depth < _DEPTH:
         yield name, None
         for key, value in options.items():
             yield name, key
-            yield from _values(str(key), value, depth + 1)
+            if not (in_namespace and key in label_text.OPTIONS and type(value) is str):
+                yield from _values(str(key), value, depth + 1)
     elif type(options) in _LISTS and depth < _DEPTH:
         yield name, None
         for value in options:

@@ -24,6 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from syntax_nmt.arguments import Namespace, defaults_of, flag
 from syntax_nmt.checkpoints.check import is_whole
+from syntax_nmt.checkpoints.label_text import OPTIONS, split_labels
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 
@@ -82,7 +83,7 @@ def refuse_other_labels(
     """
     there = _by_name(saved)
     for kind, known in labels.items():
-        before = (there.get(kind.key) or "").split() or known
+        before = split_labels(there.get(kind.key)) or known
         pairs = zip_longest(before, known, fillvalue="missing")
         for number, (old, new) in enumerate(pairs, start=1):
             if old != new:
@@ -114,6 +115,8 @@ def _differences(
     component: Any, saved: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Iterator[str]:
     for name in ("arch", *vars(defaults_of(component.add_args))):
+        if name in OPTIONS:  # labels, which are compared one by one
+            continue
         if name in saved and name in given and saved[name] != given[name]:
             yield f"{flag(name)} {given[name]} (there: {saved[name]})"
 

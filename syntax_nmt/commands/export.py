@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from sentencepiece import SentencePieceProcessor
 
 from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.data.linearised_folder import linearised_mode
@@ -160,21 +161,49 @@ def _keep_parser(folder: Path, output: Path) -> None:
 def _keep_segmentation(
     folder: Path, output: Path, pair: tuple[str, str]
 ) -> dict[str, TextSegmentation] | None:
-    """Copies the segmentation models; None if the data folder names none, or brackets are symbols
-    that other engines do not know: they get text in pieces.
+    """Copies the segmentation models, under names of their own; None if the data folder names none,
+    or brackets are symbols that other engines do not know: they get text in pieces.
+
+    Raises:
+        UserError: a file that is named as a model is none.
     """
     if not (folder / SEGMENTATION).exists() or linearised_mode(folder) is not None:
         return None
     languages = read_segmentation(folder)
+    models = {language: languages[language].sentencepiece_model for language in pair}
+    one = len(set(models.values())) == 1
+    names = {
+        model: "sentencepiece.model" if one else f"sentencepiece.{language}.model"
+        for language, model in models.items()
+    }
     kept = {}
     for language in pair:
         kept[language] = languages[language]
         model = languages[language].sentencepiece_model
         if model is not None:
-            shutil.copyfile(model, output / model.name)
-            kept[language] = replace(kept[language], sentencepiece_model=output / model.name)
+            copy = output / names[model]
+            _copy_piece_model(model, copy)
+            kept[language] = replace(kept[language], sentencepiece_model=copy)
     write_segmentation(output, kept)
     return kept
+
+
+def _copy_piece_model(model: Path, copy: Path) -> None:
+    """Copies a sentencepiece model into a folder that may be published: no other file.
+
+    Raises:
+        UserError: it is another file, or a link to one outside its folder.
+    """
+    if not model.resolve().is_relative_to(model.parent.resolve()):
+        raise UserError(f"{model}: is a link to a file elsewhere: copy that file in its place")
+    try:
+        content = model.read_bytes()
+        SentencePieceProcessor(model_proto=content)
+    except (OSError, RuntimeError):
+        raise UserError(
+            f"{model}: is no sentencepiece model: run the same `syntax-nmt prepare` line again"
+        ) from None
+    copy.write_bytes(content)
 
 
 def _command_line(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.text_files import portable_path, read_json, write_unless_same
+from syntax_nmt.data.text_files import named_file, portable_path, read_json, write_unless_same
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.cleaning import MODES
 
@@ -26,7 +26,8 @@ class TextSegmentation:
 
     Attributes:
         tokenizer: one of :data:`~syntax_nmt.text.cleaning.MODES`.
-        sentencepiece_model: segments words into pieces; None = the tokens are words.
+        sentencepiece_model: segments words into pieces, a file of the folder; None = the tokens are
+            words.
         segmenter: model of mode `stanza`; None = Stanza's own folder.
     """
 
@@ -73,7 +74,7 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
 
     Raises:
         UserError: the file is missing, as older versions wrote none, or is damaged, or names a
-            sentencepiece model that is not there.
+            sentencepiece model that is not in the folder.
     """
     path = folder / FILE_NAME
     try:
@@ -95,12 +96,6 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
         raise UserError(
             f"{path}: cannot be read: run the same `syntax-nmt prepare` line again"
         ) from None
-    for text in languages.values():
-        if text.sentencepiece_model is not None and not text.sentencepiece_model.is_file():
-            raise UserError(
-                f"{path} names {text.sentencepiece_model}, which is not there: run the same "
-                "`syntax-nmt prepare` line again"
-            )
     return languages
 
 
@@ -117,5 +112,17 @@ def prepared_folder(data: Path) -> tuple[Path, Path]:
 def _of(folder: Path, found: dict[str, Any]) -> TextSegmentation:
     if found["tokenizer"] not in MODES:
         raise ValueError
-    paths = {name: folder / found[name] for name in _PATHS if name in found}
-    return TextSegmentation(found["tokenizer"], **paths)
+    model, segmenter = (found.get(name) for name in _PATHS)
+    return TextSegmentation(
+        found["tokenizer"],
+        None if model is None else _piece_model(folder, model),
+        None if segmenter is None else folder / segmenter,
+    )
+
+
+def _piece_model(folder: Path, name: Any) -> Path:
+    try:
+        return named_file(folder, name)
+    except UserError as error:
+        remedy = "run the same `syntax-nmt prepare` line again"
+        raise UserError(f"{folder / FILE_NAME}: {error}; {remedy}") from None

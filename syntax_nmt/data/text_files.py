@@ -11,7 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, TextIO
 
 from syntax_nmt.errors import UserError
@@ -278,6 +278,26 @@ def portable_path(target: Path, folder: Path) -> str:
     """
     absolute, base = Path(os.path.abspath(target)), Path(os.path.abspath(folder))
     return str(absolute.relative_to(base) if absolute.is_relative_to(base) else absolute)
+
+
+def named_file(folder: Path, name: Any) -> Path:
+    """A file of a folder that another file of the folder names.
+
+    What a folder says of itself may come from somebody else, and must not lead out of it. Links
+    are followed.
+
+    Args:
+        name: relative to the folder.
+
+    Raises:
+        UserError: it is no name of a regular file below the folder.
+    """
+    parts = PurePath(name).parts if type(name) is str else ()
+    if not parts or PurePath(name).is_absolute() or ".." in parts:
+        raise UserError(f"names {str(name)[:80]!r}, which is no file below {folder}")
+    if not os.path.isfile(folder / name):  # Path's own stops at a name that is too long
+        raise UserError(f"names {name[:80]!r}, which is not in {folder}")
+    return folder / name
 
 
 def checksum(path: Path) -> str:

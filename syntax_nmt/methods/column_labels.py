@@ -11,6 +11,7 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.arguments import encoder_option
+from syntax_nmt.checkpoints.label_text import join_labels, split_labels
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.errors import UserError
@@ -47,7 +48,7 @@ def take_labels(options: Any, task: FairseqTask, columns: Iterable[Column]) -> N
     """
     for column in columns:
         if getattr(options, column.key, None) is None:
-            setattr(options, column.key, " ".join(task.labels(column)))
+            setattr(options, column.key, join_labels(task.labels(column)))
 
 
 def labels_of(options: Any, column: Column, reader: str) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def labels_of(options: Any, column: Column, reader: str) -> tuple[str, ...]:
     Raises:
         UserError: there are none.
     """
-    labels = tuple((getattr(options, column.key) or "").split())
+    labels = split_labels(getattr(options, column.key))
     if not labels:
         raise UserError(
             f"{reader}: the data folder has no {column.labels_file}: make it with `prepare "

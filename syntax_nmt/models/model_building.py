@@ -9,6 +9,7 @@ from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf, open_dict
 
 from syntax_nmt.arguments import Namespace
+from syntax_nmt.checkpoints.label_text import join_labels
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods import METHODS
 
@@ -49,7 +50,7 @@ def build_for_syntax_translation(
                 f"{task.cfg.data})"
             ) from error
     for kind, labels in model.annotation_labels.items():  # checkpoints keep them
-        set_option(given, kind.key, " ".join(labels))
+        set_option(given, kind.key, join_labels(labels))
     return model
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.text_files import checksum, read_json, write_atomically
+from syntax_nmt.data.text_files import checksum, named_file, read_json, write_atomically
+from syntax_nmt.errors import UserError
 
 Report = dict[str, Any]
 
@@ -88,8 +89,11 @@ class Steps:
         return known[1]
 
     def _unchanged(self, files: Mapping[str, str]) -> bool:
-        paths = {self._path.parent / name: digest for name, digest in files.items()}
-        return all(path.is_file() and self.checksum(path) == paths[path] for path in paths)
+        try:
+            paths = {named_file(self._path.parent, name): digest for name, digest in files.items()}
+        except UserError:
+            return False
+        return all(self.checksum(path) == digest for path, digest in paths.items())
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self._path.parent).as_posix()

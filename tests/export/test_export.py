@@ -1,5 +1,7 @@
 """`syntax-nmt export`: another engine gives the same translations, or the command refuses."""
 
+import json
+import os
 import re
 import shlex
 import shutil
@@ -219,6 +221,56 @@ def test_damaged_folders_are_named_in_one_line(of_few_positions, tmp_path, name,
     damaged = shutil.copytree(of_few_positions, tmp_path / "damaged")
     (damaged / name).write_text(content)
     assert str(damaged) in refuse(TRANSLATE, damaged, stdin="a\n")
+
+
+@pytest.fixture
+def prepared_copy(prepared, tmp_path):
+    """A data folder that somebody else made."""
+    folder = tmp_path / "prepared"
+    shutil.copytree(prepared.folder, folder)
+    (tmp_path / "private").write_text("a key")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["{tmp}/private", "../private", "data-bin/../../private", "link", "prepare.json", "data-bin",
+     "pipe", "", "x" * 5_000, 3, None, ["sentencepiece.model"], "sentencepiece.model\0"],
+)  # fmt: skip
+def test_no_other_file_is_published(trained, prepared_copy, tmp_path, named):
+    """What `segmentation.json` names is a model of the folder, or nothing is exported."""
+    (prepared_copy / "link").symlink_to(tmp_path / "private")
+    os.mkfifo(prepared_copy / "pipe")
+    path = prepared_copy / "segmentation.json"
+    sides = json.loads(path.read_text("utf-8"))
+    named = named.format(tmp=tmp_path) if isinstance(named, str) else named
+    if named is None:  # no model: nothing to export
+        del sides["src"]["sentencepiece_model"]
+        sides["tgt"] |= {"sentencepiece_model": ".."}
+    else:
+        sides["src"]["sentencepiece_model"] = named
+    path.write_text(json.dumps(sides), "utf-8")
+    for engine in ("fairseq", "ctranslate2"):
+        assert refused_export(trained[0], prepared_copy, engine, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_models_get_names_of_their_own(trained, prepared_copy, tmp_path):
+    """A name of the folder replaces neither the exported weights nor the other side's model."""
+    path = prepared_copy / "segmentation.json"
+    sides = json.loads(path.read_text("utf-8"))
+    for language in ("src", "tgt"):
+        (prepared_copy / language).mkdir()
+        model = prepared_copy / language / "model.pt"
+        shutil.copy(prepared_copy / "sentencepiece.model", model)
+        sides[language]["sentencepiece_model"] = f"{language}/model.pt"
+    path.write_text(json.dumps(sides), "utf-8")
+    export(trained[0], prepared_copy, "fairseq", tmp_path / "out")
+    assert torch.load(tmp_path / "out" / "model.pt", weights_only=False)["model"]
+    found = json.loads((tmp_path / "out" / "segmentation.json").read_text("utf-8"))
+    names = [found[language]["sentencepiece_model"] for language in ("src", "tgt")]
+    assert names == ["sentencepiece.src.model", "sentencepiece.tgt.model"]
+    assert all((tmp_path / "out" / name).is_file() for name in names)
 
 
 @pytest.mark.dear

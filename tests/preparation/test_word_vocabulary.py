@@ -105,7 +105,7 @@ def test_a_segmentation_that_cannot_be_used_is_one_line(tmp_path):
     write_segmentation(tmp_path, {"en": TextSegmentation("none", path)})
     assert read_segmentation(tmp_path) == {"en": TextSegmentation("none", path)}
     path.unlink()
-    with pytest.raises(UserError, match=r"segmentation.json names .*en.model, .*prepare` line"):
+    with pytest.raises(UserError, match=r"segmentation.json: names .*en.model', .*prepare` line"):
         read_segmentation(tmp_path)
     path = tmp_path / "segmentation.json"
     path.write_text("[" * 100_000)

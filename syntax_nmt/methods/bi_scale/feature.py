@@ -7,6 +7,7 @@ from typing import Any
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.backbone.rnn_feature import RNNDecoderFeature, RNNDecoderHalf
+from syntax_nmt.checkpoints.label_text import join_labels, split_labels
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.decoder import BiScaleDecoder
 from syntax_nmt.methods.bi_scale.options import (
@@ -82,7 +83,7 @@ class BiScale(RNNDecoderFeature):
             half.embed_tokens,
             recurrence,
             readout,
-            (options.chunk_tags or "").split(),
+            split_labels(options.chunk_tags),
             joint_score=not options.no_joint_score,
             memory_dim=half.memory_dim,
             readout_of=readout_of,
@@ -97,4 +98,4 @@ def take_chunk_types(options: Any, task: FairseqTask) -> None:
         options: of the model, a namespace; changed in place.
     """
     if getattr(options, "bi_scale", False) and getattr(options, "chunk_tags", None) is None:
-        options.chunk_tags = " ".join(task.labels(CHUNKS))
+        options.chunk_tags = join_labels(task.labels(CHUNKS))
