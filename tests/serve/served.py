@@ -8,9 +8,8 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
-import uvicorn
-
-from syntax_nmt.serve.application import application
+from syntax_nmt.serve.application import Limits, application
+from syntax_nmt.serve.connections import server_of
 
 
 @contextmanager
@@ -18,8 +17,9 @@ def served(systems, limits=None):
     """Gives the address."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(application(systems, ["127.0.0.1"], limits), log_level="warning")
-    server = uvicorn.Server(config)
+    limits = limits or Limits()
+    app = application(systems, ["127.0.0.1"], limits)
+    server = server_of(app, "127.0.0.1", 0, limits.seconds, 2)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.client import HTTPResponse
 from subprocess import PIPE
 from types import SimpleNamespace
@@ -234,6 +235,33 @@ def test_a_request_that_does_not_come_is_given_up(address):
         assert b"not complete after 1 s" in answer.read()
 
 
+def test_a_head_that_never_ends_is_given_up(address):
+    """On a new connection, and after an answer."""
+    place = urllib.parse.urlsplit(address).netloc
+    for before in (b"", f"GET /systems HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()):
+        with socket.create_connection(place.split(":")) as connection:
+            connection.settimeout(30)
+            connection.sendall(before + b"GET /systems HT")
+            while connection.recv(4096):
+                pass  # until it is closed
+
+
+def test_long_texts_share_the_turns(systems):
+    """Nobody waits until all lines of another request are translated."""
+    Upper.computed.clear()
+    limits = Limits(characters=1000, seconds=30.0, lines=2)
+    with served(systems, limits) as address, ThreadPoolExecutor() as pool:
+        lines = [f"slow 0.3{i}" for i in range(8)]
+        long = pool.submit(post, f"{address}/translate", {"text": "\n".join(lines)})
+        while not Upper.computed:
+            time.sleep(0.01)
+        assert post(f"{address}/translate", {"text": "a"})[0] == 200
+        assert not long.done()
+        status, found = long.result()
+    assert status == 200
+    assert [pair["source"] for pair in found["sentences"]] == lines
+
+
 # The command itself, with a model that nobody asks for a translation.
 SERVING = """
 import sys
@@ -261,6 +289,35 @@ def test_a_signal_ends_the_server_while_a_request_is_half_sent(ending):
             server.kill()
     assert server.returncode == 0
     assert len(errors.splitlines()) <= 1, errors  # uvicorn tells that it gave a request up
+
+
+@pytest.mark.dear
+def test_many_half_sent_requests_stop_no_other():
+    """With as few file descriptors as a system may give a process."""
+    few = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
+    command = [sys.executable, "-c", few + SERVING]
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().split()[0]
+            place = urllib.parse.urlsplit(address).netloc.split(":")
+            half = [socket.create_connection(place) for _ in range(300)]
+            for connection in half:
+                with suppress(OSError):  # it may be closed by now
+                    connection.sendall(b"GET /systems HT")
+            end = time.monotonic() + 30
+            for connection in half[:30]:  # as when some clients give up
+                connection.close()
+            while time.monotonic() < end:
+                with suppress(OSError), urllib.request.urlopen(f"{address}/systems", timeout=5):
+                    break
+                time.sleep(0.1)
+            else:
+                pytest.fail("nobody else was answered")
+            server.send_signal(signal.SIGINT)
+            _, errors = server.communicate(timeout=120)
+        finally:
+            server.kill()
+    assert len(errors.splitlines()) <= 2, errors[:2000]
 
 
 @pytest.mark.parametrize(
