@@ -5,12 +5,11 @@
 #   bash examples/quickstart.sh [FOLDER]      (default: outputs/quickstart; kept, and reused)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-folder=${1:-outputs/quickstart}
 own_environment=yes
 . examples/environment.sh
 . examples/tiny_settings.sh
 export OMP_NUM_THREADS=1 # several threads are slower for a model so small
-mkdir -p "$folder"
+folder=$(made_folder "${1:-outputs/quickstart}")
 checkpoint=$folder/checkpoints/checkpoint_best.pt
 
 say() { printf '\n== %s\n' "$*"; }

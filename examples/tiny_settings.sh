@@ -1,5 +1,11 @@
 # Sourced: how the examples train tiny models on the built-in corpus, in minutes on a CPU.
 
+made_folder() { # FOLDER: makes it, and prints a name that no program takes for an option
+  local name=$1
+  [[ $name != -* ]] || name=./$name
+  mkdir -p "$name" && echo "$name"
+}
+
 corpus_and_data() { # FOLDER: makes FOLDER/corpus and FOLDER/prepared unless they are there
   [ -f "$1/corpus/demo.json" ] || syntax-nmt demo "$1/corpus"
   syntax-nmt prepare --source-lang src --target-lang tgt \

@@ -115,7 +115,7 @@ def read_table(path: Path) -> Table:
     """
     try:
         declared = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeys)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
     schema = yaml.safe_load(_SCHEMA.read_text(encoding="utf-8"))
     wrong = best_match(Draft202012Validator(schema).iter_errors(declared))

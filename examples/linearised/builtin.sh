@@ -3,7 +3,8 @@
 #
 #   bash examples/linearised/builtin.sh FOLDER
 set -euo pipefail
-mkdir -p "$1" && cd "$1"
+mkdir -p -- "$1"
+cd -- "$1"
 export OMP_NUM_THREADS=1
 
 words=(--source-tokenizer none --target-tokenizer none)

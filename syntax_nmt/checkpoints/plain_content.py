@@ -36,8 +36,8 @@ def tensors_of(path: str | Path, parts: Mapping[str, Any], remedy: str) -> Itera
         remedy: what to do, for messages.
 
     Raises:
-        UserError: something is no plain data, or a tensor is not a dense one in memory; names the
-            part.
+        UserError: something is no plain data, or a tensor is not a dense one in memory, or repeats
+            its numbers; names the part.
     """
     for name, part in parts.items():
         known: set[int] = set()
@@ -66,6 +66,11 @@ def tensors_of(path: str | Path, parts: Mapping[str, Any], remedy: str) -> Itera
                     )
                 if value.layout != torch.strided or value.is_quantized or not value.device == _CPU:
                     raise UserError(f"{path}: its {name} has what is no dense tensor: {remedy}")
+                if value.numel() * value.element_size() > value.untyped_storage().nbytes():
+                    raise UserError(
+                        f"{path}: its {name} has a tensor of {value.numel()} numbers, of which the "
+                        f"file has fewer: {remedy}"
+                    )
                 yield value
             elif not isinstance(value, _NUMPY):
                 raise UserError(f"{path}: its {name} holds a {kind.__name__}: {remedy}")

@@ -110,10 +110,10 @@ def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, 
     weights = state.get("model", {})
     for name, dictionary in zip(_EMBEDDINGS, vocabularies):
         embedded = weights.get(name)
-        if embedded is not None and len(embedded) != len(dictionary):
+        if embedded is not None and embedded.shape[:1] != (len(dictionary),):
             side = "source" if name == _EMBEDDINGS[0] else "target"
             raise UserError(
-                f"{path}: the model knows {len(embedded)} {side} tokens, the dictionary "
+                f"{path}: the model knows {sum(embedded.shape[:1])} {side} tokens, the dictionary "
                 f"of the data has {len(dictionary)}: give the data-bin folder it was trained with"
             )
     return state

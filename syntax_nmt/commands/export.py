@@ -3,7 +3,6 @@
 import argparse
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +12,7 @@ import torch
 from sentencepiece import SentencePieceProcessor
 
 from syntax_nmt.backbone.source_factors import SourceFactors
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.linearised_folder import linearised_mode
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
@@ -130,20 +130,23 @@ def new_folder(path: Path) -> Iterator[Path]:
         path: must not be there, or be empty.
 
     Raises:
-        UserError: there is something, or the disk is full.
+        UserError: there is something, another process writes there, or the disk is full.
     """
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UserError(f"--output {path}: already exists: give a new folder")
-    path = path.resolve()  # a link stays
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
-    try:
-        with errors_in_writing(path):
-            yield unfinished
-        unfinished.chmod(0o755)
-        unfinished.replace(path)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+    with errors_in_writing(path):
+        path = path.resolve()  # a link stays
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    busy = f"--output {path}: another process writes there: wait for it or give another folder"
+    with folder_lock(unfinished, busy):
+        try:
+            for left in unfinished.iterdir():  # of a killed export
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            with errors_in_writing(path):
+                yield unfinished
+            unfinished.replace(path)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _has_parser(factors: SourceFactors, folder: Path) -> bool:

@@ -128,6 +128,9 @@ def _annotation_file(entry: dict) -> AnnotationFile:
     ):
         if type(value) is not int:
             raise TypeError(f"{value!r} where a whole number belongs")
+    for fingerprint in (source_text, *files.values()):
+        if type(fingerprint.crc32) is not str:
+            raise TypeError(f"{fingerprint.crc32!r} where a checksum belongs")
     if not 0 <= annotation_file.annotated <= annotation_file.sentences:
         raise ValueError(
             f"{annotation_file.annotated} of {annotation_file.sentences} sentences annotated"

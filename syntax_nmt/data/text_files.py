@@ -175,7 +175,8 @@ def write_unless_same(path: Path, text: str) -> None:
 @contextmanager
 def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
     """A stream to write to, whose content becomes that of `path` unless there is an exception."""
-    target = path.resolve()
+    with errors_in_writing(path):
+        target = path.resolve()
     partial = target.with_name(f"{target.name}.partial{os.getpid()}")
     try:
         straight = _written_straight(path)

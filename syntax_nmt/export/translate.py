@@ -143,7 +143,10 @@ def _factored_text(args: argparse.Namespace) -> FactoredText | None:
     parser_config = args.parser_config or (found if found.is_file() else None)
     try:
         vocabulary = read_json(folder / "source_1_vocabulary.json")
-        names, scheme = list(config[FACTORS]), config[SCHEME]
+        names, scheme = config[FACTORS], config[SCHEME]
+        for texts in (names, vocabulary):
+            if not (isinstance(texts, list) and texts and set(map(type, texts)) == {str}):
+                raise ValueError
         if scheme not in SCHEMES:
             raise ValueError
     except (OSError, ValueError, TypeError, KeyError):

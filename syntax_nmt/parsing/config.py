@@ -129,6 +129,10 @@ class ParserConfig:
         Raises:
             UserError: one is missing.
         """
+        if self.stanza_dir is not None and not os.path.isdir(self.stanza_dir):
+            raise UserError(
+                f"stanza_dir {str(self.stanza_dir)[:200]}: no such folder: give that of the models"
+            )
         named, wanted = dict(self.files), TASKS[task]
         needed = [name for name, file in wanted.items() if file.needed]
         if self.stanza_dir is None and all(name in named for name in needed):

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.text_files import checksum, named_file, read_json, write_atomically
+from syntax_nmt.data.text_files import (
+    checksum,
+    named_file,
+    read_json,
+    refuse_pipe,
+    write_atomically,
+)
 from syntax_nmt.errors import UserError
 
 Report = dict[str, Any]
@@ -31,6 +37,7 @@ class Steps:
     """
 
     def __init__(self, record: Path, note: Callable[[str], None]) -> None:
+        refuse_pipe(record)
         self._path = record
         self._note = note
         self._sums: dict[Path, tuple[tuple[int, int], str]] = {}
@@ -107,4 +114,15 @@ def recorded_steps(record: Path) -> dict[str, Any] | None:
         return {}
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    if isinstance(found, dict) and all(map(_is_step, found.values())):
+        return found
+    return None
+
+
+def _is_step(found: Any) -> bool:
+    """Whether a value of the record has the form in which steps are written."""
+    if not isinstance(found, dict) or not isinstance(found.get("key"), str):
+        return False
+    files, report = found.get("files"), found.get("report")
+    names = isinstance(files, dict) and all(isinstance(each, str) for each in files.values())
+    return names and isinstance(report, dict)

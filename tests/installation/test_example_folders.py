@@ -1,0 +1,60 @@
+"""The folder that a script of `examples/` is given: any name, and nothing outside of it is written."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from commands import REPOSITORY
+
+SCRIPTS = ("quickstart.sh", "latent/ablation.sh", "pictures/draw.sh", "linearised/builtin.sh")
+# Stands for each program: fails in all but what the scripts ask for their settings.
+STUB = '#!/bin/sh\n[ "$1" = user-dir ] || { echo begun; exit 3; }\n'
+PROGRAMS = ("syntax-nmt", "fairseq-train", "fairseq-preprocess", "fairseq-generate")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The scripts alone, with an environment that is taken for one that has all."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(REPOSITORY / "examples", folder / "examples", ignore=_no_results)
+    environment = folder / "examples" / "environment.sh"
+    environment.chmod(0o644)
+    environment.write_text("")
+    (folder / "bin").mkdir()
+    for name in PROGRAMS:
+        (folder / "bin" / name).write_text(STUB)
+        (folder / "bin" / name).chmod(0o755)
+    return folder
+
+
+def _no_results(folder, names):
+    return [name for name in names if name in ("results", "__pycache__")]
+
+
+def run(checkout, script, folder):
+    """The script in the checkout, up to its first program."""
+    before = sorted(path.name for path in checkout.iterdir())
+    environment = {**os.environ, "PATH": f"{checkout / 'bin'}:{os.environ['PATH']}"}
+    command = ["bash", str(checkout / "examples" / script), folder]
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
+    assert done.returncode != 0
+    return done, {path.name for path in checkout.iterdir()} - set(before)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("folder", ["-p", "--help", "two words", "$HOME", "*"])
+def test_any_name_is_a_folder(checkout, script, folder):
+    done, made = run(checkout, script, folder)
+    assert made == {folder}
+    assert "illegal option" not in done.stderr
+    assert "invalid option" not in done.stderr
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_file_ends_it_before_anything_is_written(checkout, script):
+    (checkout / "file").write_text("mine")
+    done, made = run(checkout, script, "file")
+    assert not made
+    assert "file" in done.stderr
+    assert not done.stdout  # no program was started
