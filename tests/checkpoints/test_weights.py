@@ -45,6 +45,22 @@ def test_a_training_that_has_diverged_is_named(checkpoint, number):
     assert f"{path}: 1 of {size} numbers of {EMBEDDING} are not finite" in message
 
 
+@pytest.mark.parametrize("part", ["model", "extra_state"])
+def test_numbers_that_stand_once_are_not_repeated(checkpoint, part):
+    """A file of some bytes would ask for terabytes where its numbers are checked or copied."""
+    huge = torch.zeros(1).expand(10**6, 10**6)
+    path = checkpoint(lambda state: state[part].update({EMBEDDING: huge}))
+    message = refused("average", path, "--output", path.with_name("mean.pt"))
+    assert f"its {part} has a tensor of 1000000000000 numbers" in message
+
+
+def test_an_embedding_without_dimensions(checkpoint, prepared):
+    """As of a training that goes on from it, whose vocabularies are compared first."""
+    path = checkpoint(lambda state: state["model"].update({EMBEDDING: torch.tensor(1.0)}))
+    program = fairseq("generate", path.parent, "--path", path, "-s", "src", "-t", "tgt")
+    assert "the model knows 0 source tokens" in refuse(*program)
+
+
 def test_every_program_refuses_it(checkpoint, prepared, tmp_path):
     path = checkpoint(lambda state: state["model"][EMBEDDING][3, :2].fill_(float("nan")))
     trees = ("trees", path.parent, "--path", path, "--input", path, "--output", tmp_path / "out")

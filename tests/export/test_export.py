@@ -21,6 +21,7 @@ from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.commands.export import new_folder
+from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import feature_in_the_way
 from syntax_nmt.export.translate import segmentation
 
@@ -407,6 +408,27 @@ def test_a_data_folder_without_segmentation_takes_pieces(
     text = pieces.read_text("utf-8")
     line = (TRANSLATE, "--segmented", tmp_path / "out")
     assert len(succeed(*line, stdin=text).stdout.splitlines()) == len(text.splitlines())
+
+
+def test_what_a_killed_export_left_is_used_again(tmp_path):
+    """And a running one is not disturbed."""
+    (tmp_path / ".out.unfinished" / "folder").mkdir(parents=True)
+    (tmp_path / ".out.unfinished" / "model.bin").write_text("half")
+    with new_folder(tmp_path / "out") as unfinished:
+        assert not any(unfinished.iterdir())
+        with (
+            pytest.raises(UserError, match="another process writes there"),
+            new_folder(tmp_path / "out"),
+        ):
+            pass
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_that_is_a_loop_of_links_is_refused(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(UserError, match="a: cannot be written"), new_folder(tmp_path / "a"):
+        pass
 
 
 def test_an_output_that_is_a_link_stays_one(tmp_path):

@@ -1,0 +1,81 @@
+"""Files of a data folder that hold other values than this package writes: one line each."""
+
+import json
+import os
+
+import pytest
+
+from syntax_nmt.data.manifest import read_manifest
+from syntax_nmt.data.text_files import named_file, write_atomically
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.preparation.steps import Steps, recorded_steps
+
+STEP = {"key": "k", "files": {"a": "0"}, "report": {}}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [[], {}, "text", {**STEP, "key": 1}, {**STEP, "files": ["a"]}, {**STEP, "files": {"a": []}},
+     {**STEP, "report": None}, {"files": {}, "report": {}}],
+    ids=repr,
+)  # fmt: skip
+def test_a_record_of_no_steps_is_damaged(tmp_path, step):
+    record = tmp_path / "prepare.json"
+    record.write_text(json.dumps({"words": step}))
+    assert recorded_steps(record) is None
+    notes: list[str] = []
+    steps = Steps(record, notes.append)
+    assert notes == [f"{record}: damaged: its steps are done again"]
+    assert steps.report("words") is None
+
+
+def test_a_record_is_no_pipe(tmp_path):
+    os.mkfifo(tmp_path / "prepare.json")
+    with pytest.raises(UserError, match="not a pipe"):
+        Steps(tmp_path / "prepare.json", print)
+
+
+def test_a_step_has_made_no_file_elsewhere(tmp_path):
+    """Whose checksum would be computed, and which would count as its result."""
+    (tmp_path / "elsewhere").write_text("")
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    record = tmp_path / "folder" / "prepare.json"
+    record.parent.mkdir()
+    (record.parent / "here").write_text("")
+    for name, there in (("here", True), ("../elsewhere", False), (f"{tmp_path}/elsewhere", False)):
+        record.write_text(json.dumps({"words": {**STEP, "files": {name: empty}}}))
+        assert (Steps(record, print).report("words") is not None) == there
+
+
+@pytest.mark.parametrize("name", ["..", "a/../../b", "/etc/passwd", "", "x" * 5000, 1, None, "a\0"])
+def test_names_of_no_file_in_the_folder(tmp_path, name):
+    with pytest.raises(UserError, match="names "):
+        named_file(tmp_path, name)
+
+
+@pytest.mark.parametrize("crc32", [[], {}, None, 7])
+def test_a_checksum_that_is_no_text(tmp_path, crc32):
+    print_of = {"bytes": 1, "crc32": "00000000"}
+    entry = {"sentences": 1, "annotated": 1, "source": "a", "source_text": print_of}
+    files = {"train.heads": {**entry, "files": {"a.bin": {**print_of, "crc32": crc32}}}}
+    (tmp_path / "syntax.json").write_text(json.dumps({"version": 1, "files": files}))
+    with pytest.raises(UserError, match="where a checksum belongs"):
+        read_manifest(tmp_path)
+
+
+def test_a_folder_of_models_with_a_name_that_none_has(tmp_path):
+    path = tmp_path / "parser.json"
+    path.write_text(json.dumps({"lang": "en", "subwords": "none", "stanza_dir": "x" * 5000}))
+    with pytest.raises(UserError, match="stanza_dir .*: no such folder"):
+        ParserConfig.read(path).models("dependencies")
+
+
+def test_an_output_that_is_a_loop_of_links(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with (
+        pytest.raises(UserError, match="a: cannot be written"),
+        write_atomically(tmp_path / "a") as stream,
+    ):
+        stream.write("text")
