@@ -67,7 +67,7 @@ def test_a_checksum_that_is_no_text(tmp_path, crc32):
 def test_a_folder_of_models_with_a_name_that_none_has(tmp_path):
     path = tmp_path / "parser.json"
     path.write_text(json.dumps({"lang": "en", "subwords": "none", "stanza_dir": "x" * 5000}))
-    with pytest.raises(UserError, match="stanza_dir .*: no such folder"):
+    with pytest.raises(UserError, match=r"stanza_dir .*: no such folder"):
         ParserConfig.read(path).models("dependencies")
 
 

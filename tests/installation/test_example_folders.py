@@ -1,4 +1,4 @@
-"""The folder that a script of `examples/` is given: any name, and nothing outside of it is written."""
+"""The folder that a script of `examples/` is given: any name, and nothing is written outside."""
 
 import os
 import shutil
