@@ -1,7 +1,9 @@
 """The comparisons of a table: on other sentences, with other seeds, and with translations cut.
 
-A difference counts where both tests agree: approximate randomisation says whether these models
-differ on other sentences, Welch's t-test whether the methods differ with other training seeds.
+A table declares what decides (`decided_by`): `both`, where approximate randomisation says that
+these models differ on other sentences, and Welch's t-test that the methods differ with other
+training seeds; or `blocks`, the t-test of differences within seeds, to whose variance all systems
+of a family contribute.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from experiments.table_config import Comparison
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.comparison import (
     RANDOMISATION,
     SEEDS,
@@ -25,7 +28,8 @@ from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
 from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.translations.text_tables import is_significant
 
-TESTS = ("randomisation", "seeds")
+TESTS = ("randomisation", "seeds", "blocks")
+DECIDING = {"both": ("randomisation", "seeds"), "blocks": ("blocks",)}
 # Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1. A trial takes as
 # long as there are runs.
 TRIALS, FEWER_TRIALS, MANY_RUNS = 100_000, 25_000, 6
@@ -37,11 +41,17 @@ GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few see
 NOT_DECLARED = "not declared"
 
 
-def compare(metrics: MetricSet, test_set: TestSet, pairs: Sequence[Comparison]) -> dict[str, Any]:
+def compare(
+    metrics: MetricSet,
+    test_set: TestSet,
+    pairs: Sequence[Comparison],
+    seeds: Mapping[str, Sequence[int]],
+) -> dict[str, Any]:
     """The comparisons that both systems have translations for, and what their cut changes.
 
     Args:
         metrics: those that are tested.
+        seeds: of the runs of each system, by its name.
         test_set: the translations of a family's systems; its source in words, or in pieces that
             are known as such.
         pairs: declared ones, of this family.
@@ -61,6 +71,7 @@ def compare(metrics: MetricSet, test_set: TestSet, pairs: Sequence[Comparison]) 
         metrics,
         test_set,
         metrics.statistics(test_set.systems, test_set.references),
+        seeds,
     )
     longer = USUAL.figures(test_set)["systems"]
     if any(sum(system["runs"]) for system in longer):
@@ -70,7 +81,7 @@ def compare(metrics: MetricSet, test_set: TestSet, pairs: Sequence[Comparison]) 
         affected = [
             pair for pair in figures["pairs"] if {pair["system"], pair["against"]} & changed
         ]
-        _add_tests(affected, "cut", metrics, cut, statistics)
+        _add_tests(affected, "cut", metrics, cut, statistics, seeds)
         figures["longer"] = {
             system["name"]: {"runs": system["runs"], "scores": metrics.run_scores(of_system)}
             for system, of_system in zip(longer, statistics)
@@ -91,22 +102,35 @@ def _add_tests(
     metrics: MetricSet,
     test_set: TestSet,
     statistics: Sequence[Sequence[np.ndarray]],
+    seeds: Mapping[str, Sequence[int]],
 ) -> None:
     """Adds to each pair, as `kind`, its difference and tests by metric."""
     systems = {pair[0].name: pair for pair in zip(test_set.systems, statistics)}
+    scores = {name: metrics.run_scores(of_system) for name, (_, of_system) in systems.items()}
+    places = {name: place for place, name in enumerate(scores)}
+    blocks = {
+        metric: SeedBlocks([dict(zip(seeds[name], scores[name][metric])) for name in scores])
+        for metric in metrics.names
+    }
     for pair in pairs:
         chosen, of_chosen = zip(*(systems[pair[name]] for name in ("against", "system")))
         tests = _OF_MANY_RUNS if sum(map(len, of_chosen)) > MANY_RUNS else _SIGNIFICANCE
         both = replace(test_set, systems=chosen)
+        both_places = places[pair["against"]], places[pair["system"]]
         _, system = comparison_figures(metrics, both, of_chosen, tests)["systems"]
         pair[kind] = {
-            metric: {"difference": item["difference"], **{test: item[test] for test in TESTS}}
+            metric: {
+                "difference": item["difference"],
+                **{test: item[test] for test in DECIDING["both"]},
+                "blocks": blocks[metric].test(*both_places).figures(),
+            }
             for metric, item in system["scores"].items()
         }
 
 
 def adjust(tests: Iterable[Mapping[str, Any]]) -> None:
-    """Adds `p_holm`: Holm's adjustment over a claim's comparisons, for each metric and test.
+    """Adds Holm's adjustment for each metric and test: `p_holm` over a claim's comparisons,
+    `p_holm_table` over all of the table.
 
     Two comparisons of the same runs, such as of a system and of the choice of it, count once. A
     comparison that a test says nothing of, for want of seeds, does not count.
@@ -119,13 +143,14 @@ def adjust(tests: Iterable[Mapping[str, Any]]) -> None:
         for pair in filter(itemgetter("is_tested"), test["pairs"]):
             keys = (*test["keys"][pair["system"]], "against", *test["keys"][pair["against"]])
             for place, item in _tested(pair):
-                same = compared.setdefault((test["test"], pair.get("claim", ""), *place), {})
-                same.setdefault(keys, []).append(item)
-    for groups in compared.values():
+                claim = ("p_holm", test["test"], pair.get("claim", ""), *place)
+                for group in (claim, ("p_holm_table", test["test"], *place)):
+                    compared.setdefault(group, {}).setdefault(keys, []).append(item)
+    for (name, *_), groups in compared.items():
         adjusted = holm([items[0]["p_value"] for items in groups.values()])
         for items, p_value in zip(groups.values(), adjusted):
             for item in items:
-                item["p_holm"] = p_value
+                item[name] = p_value
 
 
 def _tested(pair: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str, str], dict[str, Any]]]:
@@ -133,20 +158,22 @@ def _tested(pair: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str, str], dic
     for kind in ("scores", "cut"):
         for metric, item in pair.get(kind, {}).items():
             for test in TESTS:
-                if item[test]["p_value"] is not None:
+                if test in item and item[test]["p_value"] is not None:
                     yield (kind, metric, test), item[test]
 
 
-def verdict(item: Mapping[str, Any], higher_is_better: bool) -> str:
-    """What both tests agree on, after Holm's adjustment.
+def verdict(item: Mapping[str, Any], higher_is_better: bool, decided_by: str = "both") -> str:
+    """What the deciding tests agree on, after Holm's adjustment over a claim.
 
     Args:
         item: the difference in one metric, with its tests.
+        decided_by: one of :data:`DECIDING`.
     """
+    deciding = [item[test] for test in DECIDING[decided_by]]
     if "p_holm" not in item["randomisation"]:
         return NOT_DECLARED
-    if item["seeds"]["p_value"] is None:
+    if any(found["p_value"] is None for found in deciding):
         return FEW_SEEDS
-    if not all(is_significant({"p_value": item[test]["p_holm"]}) for test in TESTS):
+    if not all(is_significant({"p_value": found["p_holm"]}) for found in deciding):
         return NOT_SHOWN
     return GAINS if (item["difference"] > 0) is higher_is_better else LOSES

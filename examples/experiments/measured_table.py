@@ -63,7 +63,12 @@ class FamilyTest:
         figures = score_figures(metrics, test_set, found, bins, None)
         scores = {system["name"]: system["scores"] for system in figures["systems"]}
         declared = [pair for pair in self.runs.table.comparisons if pair.family == self.family.name]
-        compared = compare(MetricSet([self.runs.table.primary], settings), test_set, declared)
+        primary = MetricSet([self.runs.table.primary], settings)
+        seeds = {
+            row.system.name: [run.plan["seed"] for run, _ in done(self.runs, row)]
+            for row in self.rows
+        }
+        compared = compare(primary, test_set, declared, seeds)
         if "words_by" in evaluation:
             labels = {row.system.name: row.system.label for row in self.rows}
             kinds, tokenize = evaluation["words_by"], evaluation["tokenize"]
@@ -121,6 +126,7 @@ def measure(runs: Runs, folder: Path) -> dict[str, Any]:
         "table": table.name,
         "title": table.title,
         "primary": table.primary,
+        "decided_by": table.decided_by,
         "choice": table.choice,
         "rows": [_row_figures(runs, row) for row in rows],
         "tests": tests,

@@ -10,6 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from experiments.declarations import declared_dates
 from syntax_nmt.errors import UserError
 
 _SCHEMA = Path(__file__).with_name("table.schema.yaml")
@@ -77,6 +78,7 @@ class Comparison:
         is_tested: it was declared before the runs, and counts in Holm's adjustment.
         claim: the comparisons that Holm's adjustment is over, together with this one; empty = all
             that name none.
+        declared: the day on which the YAML first had it; empty = it is in no commit.
     """
 
     family: str
@@ -86,6 +88,7 @@ class Comparison:
     is_control: bool = False
     is_tested: bool = True
     claim: str = ""
+    declared: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,8 +131,9 @@ def read_table(path: Path) -> Table:
         for name, family in declared["families"].items()
     )
     texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
+    dates = declared_dates(path)
     comparisons = tuple(
-        _comparison(f"{path}: comparisons.{place}", pair, families)
+        _comparison(f"{path}: comparisons.{place}", pair, families, dates)
         for place, pair in enumerate(declared.get("comparisons", _with_baselines(families)))
     )
     texts["decided_by"] = declared.get("decided_by", "both")
@@ -142,13 +146,19 @@ def _with_baselines(families: Sequence[Family]) -> Iterator[dict[str, str]]:
         yield from ({"system": other.label, "against": baseline.label} for other in others)
 
 
-def _comparison(where: str, pair: Mapping[str, Any], families: Sequence[Family]) -> Comparison:
+def _comparison(
+    where: str,
+    pair: Mapping[str, Any],
+    families: Sequence[Family],
+    dates: Mapping[tuple[str, str], str],
+) -> Comparison:
     found, system, against = [], pair["system"], pair["against"]
     more = {
         "method": pair.get("method", ""),
         "is_control": pair.get("control", False),
         "is_tested": not pair.get("only_shown", False),
         "claim": pair.get("claim", ""),
+        "declared": "" if pair.get("only_shown") else dates.get((system, against), ""),
     }
     for family in families:
         names = {each.label: each.name for each in family.systems.values()}

@@ -7,13 +7,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
+from experiments.comparisons import DECIDING, FEWER_TRIALS, MANY_RUNS, TESTS, TRIALS, verdict
 from experiments.programs import write_json
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table
+from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table, p_value_text
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.seed_tests import spread
-from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, adjusted, interval_text, p_text
+from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
 from syntax_nmt.scoring.words.word_tables import comparison_tables
 
 Figures = Mapping[str, Any]
@@ -21,6 +21,10 @@ Figures = Mapping[str, Any]
 
 FORMS = {"tex": LATEX, "tsv": TSV}
 _NONE = "–"
+_DECIDED = {
+    "both": "the adjusted p of sentences and of seeds are both",
+    "blocks": "the adjusted p of blocks is",
+}
 _NOT_RUN, _DIVERGED = "not run", "diverged"
 
 
@@ -101,8 +105,9 @@ def _comparisons(figures: Figures, name: str) -> Iterator[Table]:
             if kind in pair
         ]
         if rows:
-            head = ["system", "against", "difference", "95 %", "p sentences", "Holm"]
-            yield Table([*head, "p seeds", "Holm", ""], rows, f"Comparisons: {name}{more}")
+            head = ["system", "against", "declared", "difference", "95 %", "p sentences"]
+            head += ["p seeds", "p blocks", "over the table", ""]
+            yield Table(head, rows, f"Comparisons: {name}{more}")
 
 
 def _words(test: Figures) -> Iterator[Table]:
@@ -116,11 +121,15 @@ def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> li
     labels = labels_of(figures, test)
     metric = primary_of(figures, test)
     item = pair[kind][metric]
-    cells = [labels[pair["system"]], labels[pair["against"]], _signed(item["difference"])]
-    cells.append(interval_text(item["seeds"], 1).replace("-", "−"))
-    for found in (item["randomisation"], item["seeds"]):
-        cells += [p_text(found), p_text(adjusted(found)) if "p_holm" in found else _NONE]
-    return [*cells, verdict(item, test["metrics"][metric]["higher_is_better"])]
+    decided_by = figures["decided_by"]
+    cells = [labels[pair["system"]], labels[pair["against"]], pair.get("declared") or _NONE]
+    interval = item["blocks" if decided_by == "blocks" else "seeds"]
+    cells += [_signed(item["difference"]), interval_text(interval, 1).replace("-", "−")]
+    cells += [p_text(item[test]) for test in TESTS]
+    over_table = [item[test].get("p_holm_table") for test in DECIDING[decided_by]]
+    known = [p_value for p_value in over_table if p_value is not None]
+    cells.append(p_value_text(max(known)) if len(known) == len(over_table) else _NONE)
+    return [*cells, verdict(item, test["metrics"][metric]["higher_is_better"], decided_by)]
 
 
 def _by_length(figures: Figures, test: Figures) -> Table:
@@ -163,6 +172,7 @@ def _trials(figures: Figures) -> Table:
 
 def notes_of(figures: Figures) -> list[str]:
     """What a reader must know: how figures are meant, and where they come from."""
+    decided_by = figures["decided_by"]
     notes = [
         f"Declared before the runs: the primary figure is {figures['primary']}; settings and "
         f"systems are chosen by {figures['choice']}.",
@@ -170,9 +180,13 @@ def notes_of(figures: Figures) -> list[str]:
         f"sentences” is of approximate randomisation with the runs pooled, {TRIALS:,} trials "
         f"({FEWER_TRIALS:,} where there are more than {MANY_RUNS} runs): "
         "whether these models differ on other sentences. “p seeds” is of Welch's t-test: whether "
-        "other training seeds would show a difference; the interval is over seeds and sentences. "
-        "Holm's adjustment is over the comparisons of a test set that have run. “gains” and "
-        f"“loses” stand where both adjusted p are below {SIGNIFICANT}.",
+        "other training seeds would show a difference. “p blocks” asks the same with seeds as "
+        "blocks: a t-test of differences within seeds, whose variance is moderated by that of all "
+        "pairs of a family's systems. In brackets: after Holm's adjustment over the comparisons of "
+        "a claim that have run; “over the table”: of what decides, after Holm's adjustment over "
+        "all of them. “declared”: the day on which the table's YAML first had the comparison.",
+        f"“gains” and “loses” stand where {_DECIDED[decided_by]} below {SIGNIFICANT}; the "
+        f"interval is over {'seeds' if decided_by == 'blocks' else 'seeds and sentences'}.",
     ]
     if any("longer" in test for test in figures["tests"]):
         notes.append(

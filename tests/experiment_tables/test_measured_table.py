@@ -191,6 +191,30 @@ def test_a_verdict_needs_both_tests(sentences, seeds, expected):
     assert verdict({"difference": 1.0, **tests}, higher_is_better=False) == opposite
 
 
+@pytest.mark.parametrize(
+    ("blocks", "expected"), [(0.04, GAINS), (0.06, NOT_SHOWN), (None, FEW_SEEDS)]
+)
+def test_a_table_may_declare_what_decides(blocks, expected):
+    tests = {test: {"p_value": 0.5, "p_holm": 0.5} for test in ("randomisation", "seeds")}
+    tests["blocks"] = {"p_value": blocks, "p_holm": blocks}
+    item = {"difference": 1.0, **tests}
+    assert verdict(item, higher_is_better=True, decided_by="blocks") == expected
+    assert verdict(item, higher_is_better=True) == NOT_SHOWN
+
+
+def test_holm_over_the_table_stands_beside_that_over_claims():
+    pairs = [
+        {"system": system, "against": "stock", "is_tested": True, "claim": system}
+        | {"scores": {"BLEU": {"blocks": {"p_value": p_value}}}}
+        for system, p_value in (("a", 0.02), ("b", 0.04))
+    ]
+    keys = {"stock": ["stock"], "a": ["a"], "b": ["b"]}
+    adjust([{"test": "news", "family": "x", "keys": keys, "pairs": pairs}])
+    found = [pair["scores"]["BLEU"]["blocks"] for pair in pairs]
+    assert [each["p_holm"] for each in found] == [0.02, 0.04]
+    assert [each["p_holm_table"] for each in found] == [0.04, 0.04]
+
+
 def test_markdown_and_json(table):
     folder, figures = table
     assert json.loads((folder / "table.json").read_text(encoding="utf-8")) == figures

@@ -11,7 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
 from syntax_nmt.commands.shared.test_sets import named_files
-from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, SignificanceTests
+from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, USUAL_TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
@@ -168,9 +168,10 @@ def add_significance_arguments(parser: argparse.ArgumentParser) -> None:
         "--tests",
         nargs="+",
         choices=TESTS,
-        default=TESTS,
+        default=USUAL_TESTS,
         metavar="TEST",
-        help=f"some of {', '.join(TESTS)} (default: all)",
+        help=f"some of {', '.join(TESTS)} (default: all but blocks, for which the files of each "
+        "system must be in the order of their seeds)",
     )
 
 

@@ -27,6 +27,7 @@ _TESTS = {
     "randomisation": "randomisation",
     "sign_test": "sign test",
     "seeds": "over seeds",
+    "blocks": "seeds as blocks",
 }
 
 

@@ -8,7 +8,8 @@
 #       and of all but the baseline: difference,
 #       bootstrap?, randomisation?: {p_value, floor, p_holm?},
 #       sign_test?: {p_value, better, worse, equal, p_holm?},
-#       seeds?: {p_value, degrees, low, high, seeds: [baseline's, system's], p_holm?}}}
+#       seeds?: {p_value, degrees, low, high, seeds: [baseline's, system's], p_holm?},
+#       blocks?: {p_value, degrees, low, high, seeds: [that both have], p_holm?}}}
 #   cut?: of LengthLimit.figures; words_by?: of compare_words
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ import numpy as np
 
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
 from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.lengths import longer_text
@@ -49,14 +51,19 @@ from syntax_nmt.scoring.translations.text_tables import (
 )
 
 # As `--tests` names them. In figures their keys are the same, except `sign_test` for `sign`.
-BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = TESTS = ("bootstrap", "randomisation", "sign", "seeds")
+USUAL_TESTS = ("bootstrap", "randomisation", "sign", "seeds")
+BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = USUAL_TESTS
+BLOCKS = "blocks"
+TESTS = (*USUAL_TESTS, BLOCKS)
 # Column heads of tests in tables, and their meaning.
 TEST_COLUMNS = {
     "bootstrap": ("p boot", "paired bootstrap"),
     "randomisation": ("p rand", "approximate randomisation"),
     "sign_test": ("p sign", "sign test of Collins et al."),
     "seeds": ("p seeds", f"Welch's t over training seeds, {FEWEST} or more of both"),
+    "blocks": ("p blocks", f"moderated t with seeds as blocks, {FEWEST} or more of both"),
 }
+_OVER_SEEDS = ("seeds", "blocks")
 INTERVAL = "95 %"
 _LEAST_BLEU = 2  # below, a translation shares no sentence structure with its reference
 _SIGNS = "better/worse/equal"
@@ -74,7 +81,7 @@ class SignificanceTests:
         enough: as of :func:`randomisation_p_values`.
     """
 
-    names: tuple[str, ...] = TESTS
+    names: tuple[str, ...] = USUAL_TESTS
     resamples: int = RESAMPLES
     trials: int = TRIALS
     seed: int = SEED
@@ -161,6 +168,8 @@ def add_tests(
             _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
         if SEEDS in tests.names:
             _add_seeds(systems, drawn)
+    if BLOCKS in tests.names:
+        _add_blocks(systems)
     if RANDOMISATION in tests.names:
         _add_randomisation(measures, systems, statistics, tests)
     if SIGN in tests.names:
@@ -205,6 +214,15 @@ def _add_seeds(systems: Sequence[dict[str, Any]], drawn: Sequence[np.ndarray]) -
             baseline = systems[0]["scores"][name]["runs"]
             found = seed_test(baseline, item["runs"], drawn[0][:, :, i], of_system[:, :, i])
             item["seeds"] = {**asdict(found), "seeds": list(found.seeds)}
+
+
+def _add_blocks(systems: Sequence[dict[str, Any]]) -> None:
+    """Adds p-values over seeds that are blocks: runs at the same place have the same seed."""
+    for name in systems[0]["scores"]:
+        runs = [dict(enumerate(system["scores"][name]["runs"])) for system in systems]
+        blocks = SeedBlocks(runs)
+        for place, system in enumerate(systems[1:], start=1):
+            system["scores"][name]["blocks"] = blocks.test(0, place).figures()
 
 
 def _add_randomisation(
@@ -267,7 +285,7 @@ def _notes(figures: dict[str, Any]) -> list[str]:
         for column, (short, what) in TEST_COLUMNS.items()
         if column in there
     }
-    over_seeds = [legend.pop("seeds")] if "seeds" in legend else []
+    over_seeds = [legend.pop(test) for test in _OVER_SEEDS if test in legend]
     if _has_intervals(figures):
         over_seeds.append(f"{INTERVAL}: interval of Δ over seeds and sentences")
     notes = ["; ".join(legend.values()), "; ".join(over_seeds)]

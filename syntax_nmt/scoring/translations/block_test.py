@@ -1,0 +1,113 @@
+"""Tests of differences over training seeds, with seeds as blocks and moderated variances.
+
+Runs with the same seed share initial weights and the order of batches, and their scores correlate:
+a seed is a block, and two systems are compared by their differences d_s within seeds s. Three or
+five differences say little of their own variance s². But all systems of a table are trained alike,
+and the variances of all their pairs say what is usual. Each variance moves towards it as far as the
+data do not tell them apart: the moderated variance and t of Smyth (2004), sections 3 to 6,
+
+    s̃² = (d₀ s₀² + d s²) / (d₀ + d),    t = mean(d_s) / (s̃ / √n)  with  d₀ + d  degrees of freedom,
+
+where d = n − 1, and d₀ and s₀² follow from the mean and the variance of log s² over pairs. With
+d₀ = ∞ all pairs have one variance: the test of a contrast in the layout of systems and seeds.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import optimize, special
+
+FEWEST = 3  # seeds that two systems share; with two, one degree of freedom decides nothing
+
+
+@dataclass(frozen=True)
+class BlockTest:
+    """A difference over seeds that are blocks.
+
+    Attributes:
+        seeds: number of those that both systems have.
+        p_value: two-sided, of Student's t on these sentences; None = too few seeds, or scores
+            that do not differ.
+        degrees: of freedom; None as before.
+        low: lower end of the 95 % interval of the difference, over seeds; None as before.
+        high: the upper end.
+    """
+
+    seeds: int
+    p_value: float | None = None
+    degrees: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """As objects that JSON knows."""
+        return {**asdict(self), "seeds": [self.seeds]}
+
+
+class SeedBlocks:
+    """All systems and seeds of a table, within which differences are tested.
+
+    Args:
+        scores: of each system, by seed; a seed may be missing.
+    """
+
+    def __init__(self, scores: Sequence[Mapping[int, float]]) -> None:
+        self._scores = scores
+        pairs = [self._differences(*pair) for pair in combinations(range(len(scores)), 2)]
+        pairs = [pair for pair in pairs if len(pair) > 1]
+        degrees = np.array([len(pair) - 1 for pair in pairs], dtype=float)
+        variances = np.array([pair.var(ddof=1) for pair in pairs])
+        seeds = {seed for of_system in scores for seed in of_system}
+        # Pairs share systems: together they tell no more than the two-way layout.
+        self._most = sum(map(len, scores)) - len(scores) - len(seeds) + 1
+        self._prior_degrees, self._prior = _prior(variances, degrees)
+
+    def test(self, baseline: int, system: int) -> BlockTest:
+        """Tests the difference of two systems, by their places."""
+        found = self._differences(baseline, system)
+        if len(found) < FEWEST:
+            return BlockTest(len(found))
+        own = len(found) - 1
+        if math.isinf(self._prior_degrees):
+            variance, degrees = self._prior, float(self._most)
+        else:
+            degrees = self._prior_degrees + own
+            variance = (self._prior_degrees * self._prior + own * found.var(ddof=1)) / degrees
+            degrees = min(degrees, self._most)
+        if not variance > 0:
+            return BlockTest(len(found))
+        difference, error = float(found.mean()), math.sqrt(variance / len(found))
+        # Student's t: `stdtr` is its distribution function, `stdtrit` the inverse.
+        p_value = 2 * float(special.stdtr(degrees, -abs(difference) / error))
+        half = float(special.stdtrit(degrees, 0.975)) * error
+        return BlockTest(len(found), p_value, degrees, difference - half, difference + half)
+
+    def _differences(self, baseline: int, system: int) -> np.ndarray:
+        """Of the seeds that both have."""
+        first, second = self._scores[baseline], self._scores[system]
+        return np.array([second[seed] - first[seed] for seed in first if seed in second])
+
+
+def _prior(variances: np.ndarray, degrees: np.ndarray) -> tuple[float, float]:
+    """d₀ and s₀², by Smyth's moments of log s².
+
+    Args:
+        variances: of the pairs of systems.
+        degrees: of freedom of each.
+    """
+    if not len(variances):
+        return math.inf, 0.0
+    pooled = float(np.average(variances, weights=degrees))
+    known, half = variances > 0, degrees / 2
+    logs = np.log(variances[known]) - special.digamma(half[known]) + np.log(half[known])
+    if len(logs) < 2:
+        return math.inf, pooled
+    excess = float(logs.var(ddof=1) - special.polygamma(1, half[known]).mean())
+    if excess <= 0:
+        return math.inf, pooled
+    found = optimize.brentq(lambda x: special.polygamma(1, x) - excess, 1e-8, 1e8)
+    return 2 * found, math.exp(logs.mean() + special.digamma(found) - math.log(found))

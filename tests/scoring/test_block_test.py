@@ -1,0 +1,105 @@
+"""Seeds as blocks: against other ways to the same figures, and under the null hypothesis."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
+
+
+def layout(scores):
+    return [dict(enumerate(of_system)) for of_system in scores]
+
+
+def drawn(random, deviations, seeds, correlation=0.2):
+    """Scores without a difference: what systems share by seed, and what is their own."""
+    shared = np.sqrt(correlation) * random.normal(size=seeds)
+    own = np.sqrt(1 - correlation) * random.normal(size=(len(deviations), seeds))
+    return np.array(deviations)[:, None] * (shared + own)
+
+
+def test_two_systems_give_the_paired_t_test():
+    scores = drawn(np.random.default_rng(1), [0.4, 0.4], 5)
+    found, wanted = SeedBlocks(layout(scores)).test(0, 1), stats.ttest_rel(scores[1], scores[0])
+    assert found.p_value == pytest.approx(wanted.pvalue, abs=1e-12)
+    assert found.degrees == 4
+    interval = wanted.confidence_interval()
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_equal_variances_give_the_two_way_layout():
+    """d₀ = ∞: t² is F of the contrast, with the residual mean square of systems and seeds."""
+    scores = drawn(np.random.default_rng(3), [0.4] * 5, 4)
+    residuals = scores - scores.mean(1, keepdims=True) - scores.mean(0) + scores.mean()
+    error = np.sqrt(2 * (residuals**2).sum() / 12 / 4)
+    t = (scores[2].mean() - scores[0].mean()) / error
+    found = SeedBlocks(layout(scores)).test(0, 2)
+    assert found.degrees == 12
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), 12), abs=1e-12)
+
+
+def test_unequal_variances_stay_apart():
+    """A pair that varies little has a smaller interval than one that varies much."""
+    random = np.random.default_rng(5)
+    scores = drawn(random, [0.1] * 4 + [5.0] * 4, 8, 0.0)
+    blocks = SeedBlocks(layout(scores))
+    quiet, loud = blocks.test(0, 1), blocks.test(4, 5)
+    assert quiet.high - quiet.low < (loud.high - loud.low) / 5
+    assert quiet.degrees < 7 * 7
+
+
+def test_seeds_that_one_system_lacks():
+    """Differences are those of shared seeds; other seeds change nothing between two systems."""
+    scores = layout(drawn(np.random.default_rng(6), [0.4, 0.4], 6))
+    shared = [{seed: of_system[seed] for seed in (0, 2, 4, 5)} for of_system in scores]
+    scores[0] = {seed: scores[0][seed] for seed in (0, 1, 2, 4, 5)}
+    scores[1] = {seed: scores[1][seed] for seed in (0, 2, 3, 4, 5)}
+    found, wanted = SeedBlocks(scores).test(0, 1), SeedBlocks(shared).test(0, 1)
+    assert found.seeds == 4
+    assert found.p_value == pytest.approx(wanted.p_value)
+
+
+def test_what_cannot_be_tested():
+    assert SeedBlocks(layout([[1.0, 2.0], [2.0, 3.0]])).test(0, 1).p_value is None
+    assert SeedBlocks(layout([[1.0] * 3, [1.0] * 3])).test(0, 1).p_value is None
+    assert SeedBlocks([{0: 1.0}, {1: 2.0}]).test(0, 1).seeds == 0
+
+
+# Standard deviations over seeds of a table of results whose systems differ most in them.
+UNEQUAL = [2.2, 2.0, 3.6, 0.6, 1.0, 4.6, 5.4, 8.2, 1.4, 1.0, 1.5, 1.9, 1.2, 3.0, 1.5, 1.2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("deviations", "seeds", "draws"),
+    [([0.4] * 2, 3, 3000), ([0.4] * 6, 3, 600), ([0.4] * 19, 3, 200), (UNEQUAL, 3, 300),
+     (UNEQUAL, 5, 300), ([0.4] * 6, 13, 600), ([0.3, 0.4, 0.5] * 2, 13, 600)],
+    ids=["2x3", "6x3", "19x3", "unequal x3", "unequal x5", "6x13", "somewhat unequal x13"],
+)  # fmt: skip
+def test_null(deviations, seeds, draws):
+    """Without a difference, over all pairs of systems."""
+    random = np.random.default_rng(1)
+    rejected = []
+    for _ in range(draws):
+        blocks = SeedBlocks(layout(drawn(random, deviations, seeds)))
+        pairs = combinations(range(len(deviations)), 2)
+        rejected += [blocks.test(*pair).p_value < 0.05 for pair in pairs]
+    print(f"{len(deviations)} systems, {seeds} seeds: rejects in {np.mean(rejected):.1%}")
+    assert 0.035 < np.mean(rejected) < 0.07
+
+
+@pytest.mark.slow
+def test_power():
+    """What three seeds show of 19 systems: a difference of 1.3 standard deviations."""
+    random, found = np.random.default_rng(2), []
+    for _ in range(1000):
+        scores = drawn(random, [0.4] * 19, 3)
+        scores[1] += 1.3 * 0.4
+        blocks = SeedBlocks(layout(scores)).test(0, 1).p_value < 0.05
+        welch = stats.ttest_ind(scores[0], scores[1], equal_var=False).pvalue < 0.05
+        found.append((blocks, welch))
+    blocks, welch = np.mean(found, axis=0)
+    print(f"blocks {blocks:.1%}, Welch {welch:.1%}")
+    assert blocks > 2 * welch
