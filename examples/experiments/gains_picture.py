@@ -2,7 +2,8 @@
 the mean over corpora."""
 
 import json
-from collections.abc import Iterator, Sequence
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from syntax_nmt.pictures.plots.style import (
     picture_style,
     text_width,
 )
+from syntax_nmt.scoring.translations.seed_tests import FEWEST as FEWEST_SEEDS
 
 _WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
 _INDENT = 12.0  # of a corpus; a control's is twice as much
@@ -35,6 +37,8 @@ class Gain:
         method: under which the row stands.
         label: the corpus, or what the control is.
         low: of the interval; None = too few seeds.
+        corpus: what stands for the training data; tables of one corpus count once in the mean.
+        variance: of the difference over training seeds; None = too few.
     """
 
     method: str
@@ -44,6 +48,8 @@ class Gain:
     low: float | None
     high: float | None
     is_mean: bool = False
+    corpus: str = ""
+    variance: float | None = None
 
 
 def draw_gains(results: Path) -> Path | None:
@@ -67,6 +73,7 @@ def gains_of(file: Path) -> Iterator[Gain]:
         several = len({each["test"] for each in figures["tests"]}) > 1
         corpus = f"{figures['title']}: {test['test']}" if several else figures["title"]
         labels, metric = labels_of(figures, test), primary_of(figures, test)
+        data = _training_data(figures, test["family"])
         for pair in test.get("pairs", []):
             if pair["method"]:
                 item = pair["scores"][metric]
@@ -79,24 +86,41 @@ def gains_of(file: Path) -> Iterator[Gain]:
                     item["difference"],
                     seeds["low"],
                     seeds["high"],
+                    corpus=data,
+                    variance=_variance(test, pair, metric),
                 )
 
 
+def _training_data(figures: Mapping[str, Any], family: str) -> str:
+    """The checksum of what the baseline of a family is trained on."""
+    rows = [row for row in figures["rows"] if row["family"] == family and row["baseline"]]
+    return str(rows[0]["runs"][0]["data_checksum"])
+
+
+def _variance(test: Mapping[str, Any], pair: Mapping[str, Any], metric: str) -> float | None:
+    """Of the difference of two means over seeds."""
+    runs = [test["scores"][pair[name]][metric]["runs"] for name in ("system", "against")]
+    if min(map(len, runs)) < FEWEST_SEEDS:
+        return None
+    return sum(statistics.variance(of_system) / len(of_system) for of_system in runs)
+
+
 def with_means(gains: Sequence[Gain]) -> list[Gain]:
-    """The same with a last row for each method that enough corpora have an interval for: the mean
-    of random effects (:mod:`experiments.pooled`)."""
+    """The same with a last row for each method that enough corpora have seeds for: the mean of
+    random effects (:mod:`experiments.pooled`)."""
     found: list[Gain] = []
     for method in dict.fromkeys(gain.method for gain in gains):
         rows = [gain for gain in gains if gain.method == method]
         found += rows
-        known = [
-            (row.difference, (row.low, row.high))
-            for row in rows
-            if not row.is_control and row.low is not None and row.high is not None
-        ]
-        if len(known) >= FEWEST:
+        corpora: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            if not row.is_control and row.variance:
+                corpora.setdefault(row.corpus, []).append((row.difference, row.variance))
+        if len(corpora) >= FEWEST:
+            # Tables of one corpus tell little more than one of them.
+            known = [[statistics.mean(side) for side in zip(*each)] for each in corpora.values()]
             mean = pooled_mean(*zip(*known))
-            label = f"mean over {len(known)} tables"
+            label = f"mean over {len(known)} corpora"
             found.append(Gain(method, label, False, mean.mean, mean.low, mean.high, is_mean=True))
     return found
 

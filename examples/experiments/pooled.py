@@ -1,10 +1,10 @@
 """The mean gain of a method over corpora, with an interval: random effects.
 
 Each corpus has a gain of its own, of which the table's is an estimate; the interval is about the
-mean of such gains. Corpora are weighted by the inverse of their variance: that of the estimate, and
-the one between corpora (DerSimonian and Laird, 1986). The interval is that of Hartung and Knapp
-(2001) and of Sidik and Jonkman (2002), whose Student's t has the right coverage for few corpora,
-where that of DerSimonian and Laird is too narrow (IntHout et al., 2014).
+mean of such gains. Corpora are weighted by the inverse of their variance: that of the estimate over
+training seeds, and the one between corpora (DerSimonian and Laird, 1986). The interval is that of
+Hartung and Knapp (2001) and of Sidik and Jonkman (2002), whose Student's t has the right coverage
+for few corpora, where that of DerSimonian and Laird is too narrow (IntHout et al., 2014).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ import numpy as np
 from scipy import stats
 
 FEWEST = 3  # corpora; with two, Student's t of one degree of freedom decides nothing
-_NORMAL = float(stats.norm.ppf(0.975))
 
 
 @dataclass(frozen=True)
@@ -32,16 +31,15 @@ class Pooled:
     high: float
 
 
-def pooled_mean(differences: Sequence[float], intervals: Sequence[tuple[float, float]]) -> Pooled:
+def pooled_mean(differences: Sequence[float], variances: Sequence[float]) -> Pooled:
     """The mean of differences over corpora.
 
     Args:
         differences: one a corpus, :data:`FEWEST` or more.
-        intervals: their 95 % intervals.
+        variances: of these, over training seeds.
     """
-    gains = np.array(differences)
-    variances = (np.diff(np.array(intervals), axis=1)[:, 0] / 2 / _NORMAL) ** 2
-    weights = 1 / (variances + _between(gains, variances))
+    gains, errors = np.array(differences), np.array(variances)
+    weights = 1 / (errors + _between(gains, errors))
     mean = float(np.average(gains, weights=weights))
     freedom = len(gains) - 1
     error = np.sqrt(np.average((gains - mean) ** 2, weights=weights) / freedom)

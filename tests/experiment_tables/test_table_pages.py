@@ -1,9 +1,13 @@
 """What pages say of the experiments stands in the tables."""
 
+import json
 import re
 
 import pytest
 from commands import REPOSITORY
+
+from syntax_nmt.scoring.translations.block_test import BlockTest, SeedBlocks
+from syntax_nmt.scoring.translations.holm import holm
 
 EXPERIMENTS = REPOSITORY / "examples" / "experiments"
 PAGES = [
@@ -18,3 +22,51 @@ def test_means_over_seeds_are_those_of_a_table(page):
     tables = "".join(path.read_text("utf-8") for path in EXPERIMENTS.glob("results/*/table.md"))
     said = re.findall(r"\d+\.\d ± \d+\.\d", page.read_text("utf-8"))
     assert [figure for figure in said if figure not in tables] == []
+
+
+def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], BlockTest]:
+    """The tests with seeds as blocks of a table's comparisons, by system and baseline."""
+    figures = json.loads((EXPERIMENTS / "results" / table / "table.json").read_text("utf-8"))
+    rows = {row["system"]: row for row in figures["rows"] if row["family"] == family}
+    (test,) = [test for test in figures["tests"] if test["family"] == family]
+    scores = []
+    for name in test["scores"]:
+        row, seeds = rows[name], [run["seed"] for run in rows[name]["runs"]]
+        of_metric = row["validation_nll"] if metric == "nll" else test["scores"][name][metric]
+        scores.append(dict(zip(seeds, of_metric["runs"])))
+    blocks, names = SeedBlocks(scores), list(test["scores"])
+    pairs = [(p["system"], p["against"]) for p in test["pairs"] if p["is_tested"]]
+    return {pair: blocks.test(names.index(pair[1]), names.index(pair[0])) for pair in pairs}
+
+
+@pytest.mark.parametrize(
+    ("family", "metric", "pair", "comparisons", "said"),
+    [
+        ("transformer", "BLEU", ("gcn", "gcn-borrowed"), 2, "BLEU +1.1, p 0.002"),
+        ("transformer", "BLEU", ("features", "features-dummy"), 3, "BLEU +0.7, p 0.031"),
+        ("transformer", "chrF2", ("features", "features-dummy"), 3, "chrF +1.3, p 0.0004"),
+        ("transformer", "nll", ("features", "features-dummy"), 3, "nll −0.053 bits, p 0.012"),
+        ("transformer", "BLEU", ("mixed", "stock"), 1, "BLEU +0.7, p 0.028"),
+        ("transformer", "chrF2", ("dependency", "stock"), 2, "chrF (−1.4, p 0.0001)"),
+        ("transformer", "nll", ("dependency", "stock"), 2, "nll (−0.048 bits, p 0.017)"),
+        ("rnn", "BLEU", ("tree2seq", "cgru"), 2, "BLEU −3.2, p 0.012"),
+        ("transformer", "BLEU", ("gcn", "gcn-borrowed"), 18, "(p 0.015)"),
+    ],
+)
+def test_seeds_as_blocks_are_those_of_the_table(family, metric, pair, comparisons, said):
+    """After Holm's adjustment within a claim, or over the comparisons of the family."""
+    assert " ".join(said.split()) in " ".join((EXPERIMENTS / "GAINS.md").read_text("utf-8").split())
+    found = block_tests("multi30k_tenth_rivals", family, metric)
+    if comparisons == len(found):
+        group = found
+    else:
+        group = {each: found[each] for each in found if each[0] == pair[0]}
+    assert len(group) == comparisons
+    adjusted = dict(zip(group, holm([each.p_value for each in group.values()])))
+    p_value, decimals = re.search(r"p (0\.(\d+))", said).groups()
+    assert f"{adjusted[pair]:.{len(decimals)}f}" == p_value
+    difference = re.search(r"([+−]\d\.(\d+))", said)
+    if difference:
+        middle = (found[pair].low + found[pair].high) / 2
+        shown = f"{middle:+.{len(difference[2])}f}".replace("-", "−")
+        assert shown == difference[1]
