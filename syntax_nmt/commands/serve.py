@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         positive_int,
         characters=(10_000, "longest text of a request, in characters"),
-        seconds=(60, "seconds for a request to arrive, and to wait for its turn"),
+        seconds=(60, "seconds for the head of a request to arrive, for its text, and for its turn"),
     )
     parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
 
@@ -59,9 +59,8 @@ def run(args: argparse.Namespace) -> None:
         UserError: a system cannot be loaded, two have one name, or the port is taken.
     """
     try:
-        import uvicorn
-
         from syntax_nmt.serve.application import Limits, application, names_of
+        from syntax_nmt.serve.connections import server_of
     except ImportError:
         raise UserError(
             "the page needs starlette and uvicorn: pip install starlette uvicorn"
@@ -79,23 +78,16 @@ def run(args: argparse.Namespace) -> None:
     ]
     limits = Limits(args.characters, args.seconds)
     app = application(systems, names_of(args.host), limits)
-    config = uvicorn.Config(
-        app,
-        host=args.host,
-        port=args.port,
-        log_level="warning",
-        timeout_graceful_shutdown=_SECONDS_TO_END,
-    )
+    server = server_of(app, args.host, args.port, args.seconds, _SECONDS_TO_END)
     # fairseq's import lowers the level of all logs to DEBUG.
     logging.getLogger("asyncio").setLevel(logging.WARNING)
     # A request that is cancelled while the server ends is no error.
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
     )
-    server = uvicorn.Server(config)
     try:
-        listening = config.bind_socket()
-        listening.listen(config.backlog)  # a client that reads the address can connect
+        listening = server.config.bind_socket()
+        listening.listen(server.config.backlog)  # a client that reads the address can connect
     except SystemExit:
         raise UserError(
             f"--port {args.port}: cannot listen there on {args.host}: give another"

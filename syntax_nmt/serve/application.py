@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -44,11 +44,13 @@ class Limits:
 
     Attributes:
         characters: of one text.
-        seconds: for the rest of a request to come, and for its turn.
+        seconds: for the rest of a request to come, and for each of its turns.
+        lines: that are translated in one turn; then the requests that wait have theirs.
     """
 
     characters: int = 10_000
     seconds: float = 60.0
+    lines: int = 16
 
 
 class _RefusedError(Exception):
@@ -155,16 +157,20 @@ class _Answers:
         return JSONResponse({"systems": listed, "characters": self.limits.characters})
 
     async def translate(self, request: Request) -> Response:
-        def question(system: ServedSystem, text: str) -> Any:
-            return system.translate([line.strip() for line in text.split("\n") if line.strip()])
+        def turns(system: ServedSystem, text: str) -> Iterator[Callable[[], dict[str, Any]]]:
+            lines = [line.strip() for line in text.split("\n") if line.strip()]
+            for start in range(0, max(1, len(lines)), self.limits.lines):
+                yield partial(system.translate, lines[start : start + self.limits.lines])
 
-        return await self._answered(request, ("text",), question)
+        return await self._answered(request, ("text",), turns)
 
     async def structures(self, request: Request) -> Response:
-        def question(system: ServedSystem, source: str, translation: str) -> Any:
-            return system.structures(source.strip(), translation.strip())
+        def turns(
+            system: ServedSystem, source: str, translation: str
+        ) -> Iterator[Callable[[], dict[str, Any]]]:
+            yield partial(system.structures, source.strip(), translation.strip())
 
-        return await self._answered(request, ("source", "translation"), question)
+        return await self._answered(request, ("source", "translation"), turns)
 
     async def _read(self, request: Request, texts: Sequence[str]) -> dict[str, str]:
         """The request's content, which must come in time."""
@@ -192,17 +198,26 @@ class _Answers:
             self.turn.release()
 
     async def _answered(
-        self, request: Request, texts: Sequence[str], question: Callable[..., Any]
+        self,
+        request: Request,
+        texts: Sequence[str],
+        turns: Callable[..., Iterator[Callable[[], dict[str, Any]]]],
     ) -> Response:
-        """A system's answer to the texts of the request, or an error."""
+        """A system's answer to the texts of the request, or an error.
+
+        Args:
+            turns: what is computed, in parts between which other requests have their turn.
+        """
         try:
             given = await self._read(request, texts)
             name = given.get("system", next(iter(self.systems)))
             if name not in self.systems:
                 raise _RefusedError(404, f"no system {name!r}: one of {', '.join(self.systems)}")
-            asked = partial(question, self.systems[name], *(given[text] for text in texts))
-            async with self._turn_of(request):
-                return JSONResponse(await to_thread.run_sync(asked))
+            parts = []
+            for turn in turns(self.systems[name], *(given[text] for text in texts)):
+                async with self._turn_of(request):
+                    parts.append(await to_thread.run_sync(turn))
+            return JSONResponse(_joined(parts))
         except _RefusedError as refused:
             return _error(str(refused), refused.status)
         except UserError as error:
@@ -243,6 +258,15 @@ async def _not_there(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     asked = f"{request.method} {request.url.path}: {error.detail}"
     return _error(f"{asked}: there are {_PATHS}", error.status_code, error.headers)
+
+
+def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One answer: the sentences and the seconds of all parts."""
+    answer = dict(parts[0])
+    for part in parts[1:]:
+        answer["sentences"] = answer["sentences"] + part["sentences"]
+        answer["seconds"] = round(answer["seconds"] + part["seconds"], 3)
+    return answer
 
 
 def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
