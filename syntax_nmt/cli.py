@@ -3,7 +3,7 @@
 A subcommand's module has `EXAMPLE` (a command line that works), `add_arguments(parser)` and
 `run(args)`, which raises :class:`~syntax_nmt.errors.UserError` for mistakes that the user can
 correct. With `RESUMES`, the name of an option, the same command resumes an interrupted run that had
-this option.
+this option. With `TAKES_MORE`, what follows `--` is `args.more`, for another program.
 """
 
 import argparse
@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.commands.prepare",
         "turn raw parallel text into a data-bin folder with annotation",
     ),
+    "train": ("syntax_nmt.commands.train", "train methods on prepared data, and compare them"),
+    "translate": ("syntax_nmt.commands.translate", "translate text with a trained method"),
     "parse": ("syntax_nmt.commands.parse", "parse tokenised text with Stanza"),
     "chunk": (
         "syntax_nmt.commands.chunk",
@@ -112,7 +114,12 @@ def main(argv: Sequence[str] | None = None) -> None:
                 formatter_class=argparse.RawDescriptionHelpFormatter,
             )
             module.add_arguments(parser)
-            args = parser.parse_args(arguments[1:])
+            given, more = arguments[1:], None
+            if getattr(module, "TAKES_MORE", False):
+                end = given.index("--") if "--" in given else len(given)
+                given, more = given[:end], given[end + 1 :]
+            args = parser.parse_args(given)
+            args.more = more
             resumes = getattr(args, getattr(module, "RESUMES", ""), None) is not None
             module.run(args)
             with errors_of_stdout():

@@ -22,7 +22,14 @@ from syntax_nmt import FOLDER
 from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxHybridOptions, SyntaxRNNOptions
-from syntax_nmt.preparation.training_commands import TrainingData, next_commands
+from syntax_nmt.preparation.training_commands import (
+    named_method,
+    next_commands,
+    train_command,
+    translate_command,
+    wrapped,
+)
+from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.reporting.findings import markdown_lines
 from syntax_nmt.reporting.output import STDOUT, open_output
 
@@ -35,7 +42,7 @@ _PACKAGE = "syntax_nmt."
 DESCRIPTION = """\
 Lists the options of architectures, criterions, the task, the tokenizer and the optimizer, which
 fairseq-train --help omits, and the presets of an architecture. Without NAME it lists the names.
-With --training it prints complete training commands for your data.
+With --training it prints complete commands for your data, of all methods or of those named.
 """
 
 _INTRODUCTION = """\
@@ -67,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "names",
         metavar="NAME",
         nargs="*",
-        help="name of an architecture, for example",
+        help="name of an architecture, for example; with --training a method, as `prepare` lists",
     )
     parser.add_argument(
         "--markdown",
@@ -90,9 +97,13 @@ def run(args: argparse.Namespace) -> None:
         UserError: there is nothing of a name.
     """
     if args.training is not None:
-        if args.names:
-            raise UserError("--training and NAME exclude each other: leave one out")
-        said = next_commands(TrainingData.of(args.training), FOLDER)
+        data = TrainingData.of(args.training)
+        methods = [named_method(data, name) for name in args.names]
+        said = "\n".join(
+            wrapped(command(data, method, FOLDER))
+            for method in methods
+            for command in (train_command, translate_command)
+        ) or next_commands(data, FOLDER)
     elif args.markdown:
         said = _page(components()).removesuffix("\n")
     else:

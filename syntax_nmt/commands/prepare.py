@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from syntax_nmt import FOLDER
 from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
     AnnotatorSettings,
@@ -41,7 +40,8 @@ from syntax_nmt.preparation.preparation import Preparation, summary
 from syntax_nmt.preparation.segment import load_model
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
-from syntax_nmt.preparation.training_commands import TrainingData, next_commands
+from syntax_nmt.preparation.training_commands import method_list
+from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.text.cleaning import MODES
@@ -177,7 +177,8 @@ def run(args: argparse.Namespace) -> None:
         done.note(line)
     done.run()
     tell(summary(done))
-    tell(next_commands(TrainingData.of(plan.folder), FOLDER))
+    tests = [split.target for split in plan.splits if split.name == "test"]
+    tell(method_list(TrainingData.of(plan.folder), *tests))
 
 
 def _plan(args: argparse.Namespace) -> Plan:

@@ -21,7 +21,8 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.prepared_text import TextSegmentation
 from syntax_nmt.methods.method import RNN
 from syntax_nmt.models.presets import LINES
-from syntax_nmt.preparation.training_commands import TrainingData, next_commands
+from syntax_nmt.preparation.training_commands import next_commands
+from syntax_nmt.preparation.training_data import TrainingData
 
 PARSERS = {
     "fairseq-train": options.get_training_parser,

@@ -1,0 +1,79 @@
+"""`syntax-nmt translate`: translates text with a model that `syntax-nmt train` trained."""
+
+import argparse
+from pathlib import Path
+
+from syntax_nmt import FOLDER
+from syntax_nmt.arguments import natural_int
+from syntax_nmt.commands.shared.fairseq_programs import lines_of
+from syntax_nmt.commands.train import checkpoints
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.training_commands import (
+    named_method,
+    training_threads,
+    translates_typed_text,
+    typed_command,
+    wrapped,
+)
+from syntax_nmt.preparation.training_data import TrainingData
+from syntax_nmt.reporting.output import STDOUT, open_output, tell
+
+EXAMPLE = "syntax-nmt translate prepared heads raw/test.en > test.de"
+TAKES_MORE = True  # what follows -- is fairseq's
+DESCRIPTION = """\
+Translates raw text, a sentence a line, by fairseq-interactive: text is segmented as the training
+text was, and parsed if the model reads parses. Options after -- go to fairseq-interactive.
+"""
+_LINES_AT_ONCE = 64
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.description = DESCRIPTION
+    parser.add_argument("prepared", type=Path, help="folder that `syntax-nmt prepare` wrote")
+    parser.add_argument("method", metavar="METHOD", help="one that was trained by syntax-nmt train")
+    parser.add_argument(
+        "text", nargs="?", type=Path, metavar="TEXT", help="raw text (default: standard input)"
+    )
+    parser.add_argument(
+        "--seed", type=natural_int, help="which training of several seeds to translate with"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print fairseq's command line, and run nothing"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints a translation for each line.
+
+    Raises:
+        UserError: the method is unknown, not trained, or reads what no parser gives.
+    """
+    data = TrainingData.of(args.prepared)
+    method = named_method(data, args.method)
+    if not translates_typed_text(data, method):
+        wanted = " and ".join(kind.label for kind in method.reads) or "subwords of both languages"
+        raise UserError(
+            f"{method.save_dir}: typed text would need {wanted}, which {data.folder} has no "
+            "parser or segmentation for: translate its test set by syntax-nmt train"
+        )
+    if args.text is not None and not args.text.is_file():
+        raise UserError(f"{args.text}: no such file: give raw text")
+    folder = checkpoints(data, method, args.seed)
+    command = typed_command(data, method, FOLDER, folder)
+    path = Path(command[command.index("--path") + 1])
+    source = ["--input", str(args.text)] if args.text is not None else []
+    command += [*source, "--buffer-size", str(_LINES_AT_ONCE), "--beam", "5", *args.more]
+    if args.dry_run:
+        tell(wrapped(command))
+        return
+    if not path.is_file():
+        seeds = sorted(folder.glob("seed*"))
+        there = f": give --seed {seeds[0].name.removeprefix('seed')}" if seeds else ""
+        train = f"train it by syntax-nmt train {args.prepared} {method.save_dir}"
+        raise UserError(f"{path}: no such checkpoint{there or f': {train}'}")
+    with open_output(STDOUT) as out:
+        for line in lines_of(command, training_threads(data)):
+            if line.startswith("D-"):
+                out.write(line.split("\t", 2)[2])
+                out.flush()

@@ -1,0 +1,161 @@
+"""What a data-bin folder has that trainings depend on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.data_bin import no_data_bin
+from syntax_nmt.data.data_bin_names import check_name, language_pairs
+from syntax_nmt.data.linearised_folder import PARSED_SOURCE, linearised_mode
+from syntax_nmt.data.manifest import read_manifest
+from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
+from syntax_nmt.data.prepared_text import (
+    RECORD,
+    TextSegmentation,
+    prepared_folder,
+    read_segmentation,
+)
+from syntax_nmt.data.ragged import open_indexed
+from syntax_nmt.data.text_files import checksum
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
+from syntax_nmt.preparation.steps import recorded_steps
+from syntax_nmt.text.languages import TARGET
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """The properties of a data-bin folder that training commands depend on.
+
+    Attributes:
+        folder: that `syntax-nmt prepare` made, or the data-bin folder's own.
+        data_bin: the folder that fairseq reads.
+        languages: source and target.
+        pairs: of the training text.
+        tokens: of a sentence of it, the mean of both sides, with EOS.
+        splits: that are there, in fairseq's order.
+        annotated: by split the kinds of annotation of which some sentence has one.
+        parsed: the kinds that a parser made, which parses typed text likewise.
+        joined: whether both languages have one vocabulary.
+        segmentation: how text is segmented, by language; empty = not known.
+    """
+
+    folder: Path
+    data_bin: Path
+    languages: tuple[str, str]
+    pairs: int
+    tokens: float
+    splits: Sequence[str]
+    annotated: Mapping[str, Sequence[AnnotationKind]]
+    parsed: Sequence[AnnotationKind]
+    joined: bool
+    segmentation: Mapping[str, TextSegmentation]
+
+    @classmethod
+    def of(cls, data: Path) -> TrainingData:
+        """Reads a folder.
+
+        Args:
+            data: that `syntax-nmt prepare` made, or a data-bin folder.
+
+        Raises:
+            UserError: it has no training text, or a language that is no plain name.
+        """
+        folder, data_bin = prepared_folder(data)
+        pairs = language_pairs(data_bin)
+        if not pairs:
+            raise no_data_bin(data_bin, "train.SOURCE-TARGET.SOURCE.idx")
+        source, target = pairs[0]
+        for language in (source, target):
+            check_name(language, f"{data_bin}: language")
+        pair = f"{source}-{target}"
+        splits = _splits(data_bin, pair, source)
+        if "train" not in splits:
+            raise UserError(f"{data_bin}: has no training text: give the folder of one")
+        try:
+            sides = [
+                open_indexed(data_bin / f"train.{pair}.{lang}").sizes for lang in (source, target)
+            ]
+        except (OSError, ValueError) as error:
+            raise UserError(f"{error}: run fairseq-preprocess again") from error
+        tokens = float(sum(sizes.sum() for sizes in sides)) / max(1, 2 * len(sides[0]))
+        manifest = read_manifest(data_bin)
+        names = {kind: target if kind.side == TARGET else source for kind in KINDS}
+        annotated = {
+            split: [
+                kind
+                for kind, lang in names.items()
+                if (found := manifest.get(f"{split}.{pair}.{lang}.{kind.name}")) is not None
+                and found.annotated
+            ]
+            for split in splits
+        }
+        dictionaries = {checksum(data_bin / f"dict.{lang}.txt") for lang in (source, target)}
+        segmentation = read_segmentation(folder) if (folder / SEGMENTATION).is_file() else {}
+        parsed = _parsed(folder, source) if (folder / PARSER_CONFIG).is_file() else []
+        return cls(
+            folder, data_bin, (source, target), len(sides[0]), tokens, splits, annotated, parsed,
+            len(dictionaries) == 1, segmentation,
+        )  # fmt: skip
+
+    def is_parsed(self, kind: AnnotationKind) -> bool:
+        """Whether a parser made it, which parses typed text likewise."""
+        return (kind.text_kind or kind) in self.parsed
+
+    @property
+    def validated(self) -> bool:
+        """Whether there is validation text."""
+        return "valid" in self.splits
+
+    @property
+    def takes_typed_text(self) -> bool:
+        """Whether fairseq-interactive can segment typed text: it knows one way for both sides, and
+        does not parse what becomes text.
+        """
+        if linearised_mode(self.folder) == PARSED_SOURCE:
+            return False
+        cut = [text.sentencepiece_model is not None for text in self.segmentation.values()]
+        return bool(cut) and cut[0] == cut[1]
+
+    @property
+    def text_options(self) -> list[str]:
+        """How typed text is segmented, and text is made of translations."""
+        if not self.segmentation:
+            return []
+        source, target = (self.segmentation[lang] for lang in self.languages)
+        options = ["--tokenizer", "syntax_words"]
+        options += source.tokenizer_options("source") + target.tokenizer_options("target")
+        if target.sentencepiece_model is None:  # translations are words
+            return options
+        one_model = source.sentencepiece_model is not None
+        model = source.sentencepiece_model if one_model else target.sentencepiece_model
+        return [*options, "--bpe", "sentencepiece", "--sentencepiece-model", argument(model)]
+
+
+def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
+    """Those that are there: train, valid, valid1, …, test, …"""
+    found = []
+    for kind in ("train", "valid", "test"):
+        names = [path.name.split(".")[0] for path in data_bin.glob(f"{kind}*.{pair}.{source}.idx")]
+        ends = (name.removeprefix(kind) for name in names)  # perhaps of another one: `train-old`
+        numbers = sorted(int(end or 0) for end in ends if re.fullmatch("[0-9]*", end))
+        found += [f"{kind}{number or ''}" for number in numbers]
+    return found
+
+
+def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
+    """What `syntax-nmt prepare` has on record as made by a parser."""
+    steps = recorded_steps(folder / RECORD) or {}
+    names = {kind: f".{source}.{kind.ending}" for kind in TEXT_KINDS if kind.parsed_by is not None}
+    made = [name for name, step in steps.items() if "annotated" in step.get("report", {})]
+    return [kind for kind, ending in names.items() if any(name.endswith(ending) for name in made)]
+
+
+def argument(path: Path | None) -> str:
+    """A path on a command line: no option, even if its name begins with a hyphen."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
