@@ -45,6 +45,13 @@ class Projected(NamedTuple):
     fit: AnnotationFit
 
 
+class LabelCounts(NamedTuple):
+    """How often the words of one batch have each label, and statistics."""
+
+    counts: Counter[str]
+    fit: AnnotationFit
+
+
 @dataclass(frozen=True)
 class Projector:
     """Projects one annotation file of one language of one split to subwords.
@@ -123,13 +130,47 @@ class Projector:
         fit = AnnotationFit()
         rows = []
         annotated = 0
-        for sentence in batch:
-            counts, words = self._words(sentence)
-            row = self._row(sentence, counts, words, unseen, fit)
+        for sentence, counts, found in self._transferred(batch, fit):
+            row = None if found is None else self._row(found, counts, unseen)
             annotated += row is not None
             rows.append(self.kind.no_row(sentence.size - 1) if row is None else row)
         sizes = np.array([len(row) for row in rows], dtype=np.int64)
         return Projected(np.concatenate(rows), sizes, annotated, unseen, fit)
+
+    def labels(self, batch: Sequence[Sentence]) -> LabelCounts:
+        """Counts the labels that rows would have, those of the words of the text.
+
+        Args:
+            batch: from :meth:`batches`.
+
+        Raises:
+            UserError: as of :meth:`project`.
+        """
+        counts: Counter[str] = Counter()
+        fit = AnnotationFit()
+        for _, _, found in self._transferred(batch, fit):
+            counts.update(() if found is None else self.kind.labels(found))
+        return LabelCounts(counts, fit)
+
+    def _transferred(
+        self, batch: Sequence[Sentence], fit: AnnotationFit
+    ) -> Iterator[tuple[Sentence, list[int], Any]]:
+        """Sentences, the number of pieces of each word, and the annotation of the words or None.
+
+        Args:
+            fit: counts them.
+        """
+        for sentence in batch:
+            counts, words = self._words(sentence)
+            corpus = f"{self.words or self.pieces}:{sentence.line}"
+            try:
+                found = self.kind.read(sentence.entry, words, sentence.place, corpus)
+            except OtherTextError as error:
+                fit.add_mismatch(sentence.line, error)
+                yield sentence, counts, None
+                continue
+            fit.add(found, len(words))
+            yield sentence, counts, None if found is None else found.annotation
 
     def _words(self, sentence: Sentence) -> tuple[list[int], list[str]]:
         """The number of pieces of each word, and the words."""
@@ -153,28 +194,13 @@ class Projector:
         return counts, words
 
     def _row(
-        self,
-        sentence: Sentence,
-        counts: Sequence[int],
-        words: Sequence[str],
-        unseen: Counter[str],
-        fit: AnnotationFit,
+        self, annotation: Any, counts: Sequence[int], unseen: Counter[str]
     ) -> np.ndarray | None:
-        corpus = f"{self.words or self.pieces}:{sentence.line}"
-        try:
-            carried = self.kind.read(sentence.entry, words, sentence.place, corpus)
-        except OtherTextError as error:
-            fit.add_mismatch(sentence.line, error)
-            return None
-        fit.add(carried, len(words))
-        if carried is None:
-            return None
-        found = carried.annotation
-        unknown = self.kind.unseen(found, self.label_ids)
+        unknown = self.kind.unseen(annotation, self.label_ids)
         if unknown:
             unseen.update(unknown)
             return None
-        return self.kind.row(found, counts, self.label_ids)
+        return self.kind.row(annotation, counts, self.label_ids)
 
     def words_of_lines(self) -> Iterator[list[str]]:
         """The words of each line of the text."""

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from fairseq.data import indexed_dataset
@@ -21,7 +21,7 @@ from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedWriter, open_indexed
-from syntax_nmt.data.sentence_projection import BinarisedPieces, Projected, Projector
+from syntax_nmt.data.sentence_projection import BinarisedPieces, LabelCounts, Projected, Projector
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.word_annotation import (
@@ -43,6 +43,8 @@ from syntax_nmt.text.languages import SOURCE, TARGET
 FEATURE_THRESHOLD = 2
 _FEW_KNOWN = 0.1  # smaller shares of values that training has are reported
 _STAGING = ".binarize-"  # prefix of the folder of incomplete files
+
+_OfBatch = TypeVar("_OfBatch", Projected, LabelCounts)
 
 
 def binarize(
@@ -142,9 +144,11 @@ def _write_all(
     """Writes into a temporary folder, then moves all files, the manifest last."""
     staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     try:
-        labels = {kind: _labels(kind, texts, destdir, staging, choices) for kind in KINDS}
         written = {}
         with ordered_map(choices.workers) as mapped:
+            labels = {
+                kind: _labels(kind, texts, destdir, staging, choices, mapped) for kind in KINDS
+            }
             for text in texts:
                 for projector in _projectors(text, choices, labels):
                     name = f"{text.tokens.name}.{projector.kind.name}"
@@ -163,14 +167,20 @@ def _projectors(
     text: BinarisedText, choices: _Choices, labels: Mapping[AnnotationKind, Sequence[str]]
 ) -> Iterator[Projector]:
     """The projectors of one text, one per annotation file."""
-    for kind, file in text.annotation.items():
-        schemes = choices.subwords
-        scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
-        if scheme == "auto":
-            scheme = detect_scheme(read_lines(text.pieces))
-        annotation = WordAnnotation(file, kind, choices.attach_roots)
-        ids = {label: number for number, label in enumerate(labels[kind], start=1)}
-        yield Projector(annotation, text.pieces, text.words, scheme, text.tokens, text.lang, ids)
+    for kind in text.annotation:
+        yield _projector(text, kind, choices, labels[kind])
+
+
+def _projector(
+    text: BinarisedText, kind: AnnotationKind, choices: _Choices, labels: Sequence[str] = ()
+) -> Projector:
+    schemes = choices.subwords
+    scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
+    if scheme == "auto":
+        scheme = detect_scheme(read_lines(text.pieces))
+    annotation = WordAnnotation(text.annotation[kind], kind, choices.attach_roots)
+    ids = {label: number for number, label in enumerate(labels, start=1)}
+    return Projector(annotation, text.pieces, text.words, scheme, text.tokens, text.lang, ids)
 
 
 def _labels(
@@ -179,18 +189,18 @@ def _labels(
     destdir: Path,
     staging: Path,
     choices: _Choices,
+    mapped: OrderedMap,
 ) -> tuple[str, ...]:
     """The labels of the training text, sorted and written to a file; or those of the file."""
     annotated = [text for text in texts if kind in text.annotation]
     if kind.labels_file is None or not annotated:
         return ()
-    training = [
-        WordAnnotation(text.annotation[kind], kind, choices.attach_roots)
-        for text in annotated
-        if text.split.startswith("train")
-    ]
+    training = [text for text in annotated if text.split.startswith("train")]
     if training:
-        labels = kind.listed(_labels_in(training), choices.feature_threshold)
+        counts: Counter[str] = Counter()
+        for text in training:
+            counts.update(_label_counts(_projector(text, kind, choices), mapped, choices))
+        labels = kind.listed(counts, choices.feature_threshold)
         (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
         return tuple(labels)
     if not (destdir / kind.labels_file).is_file():
@@ -202,14 +212,21 @@ def _labels(
     return read_labels(destdir, kind)
 
 
-def _labels_in(annotations: Sequence[WordAnnotation]) -> Counter[str]:
-    return Counter(
-        label
-        for annotation in annotations
-        for place, entry in annotation.entries()
-        if (found := annotation.kind.parse(entry, place)) is not None
-        for label in annotation.kind.labels(found)
-    )
+def _label_counts(projector: Projector, mapped: OrderedMap, choices: _Choices) -> Counter[str]:
+    """How often the words of a text have each label: those of its tokens, not of its annotation."""
+    sizes, _ = _open_tokens(projector)
+    counts: Counter[str] = Counter()
+    fit = AnnotationFit()
+    for found in _explained(projector, mapped(projector.labels, projector.batches(sizes))):
+        counts.update(found.counts)
+        fit.merge(found.fit)
+    _refuse_mismatches(fit, choices.skip_mismatched)
+    return counts
+
+
+def _refuse_mismatches(fit: AnnotationFit, skip_mismatched: bool) -> None:
+    if fit.mismatched and not skip_mismatched:
+        raise fit.refusal("or give --on-mismatch skip")
 
 
 def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
@@ -247,8 +264,7 @@ def _write_one(
             fit.merge(projected.fit)
             progress.update(len(projected.sizes))
     writer.close()
-    if fit.mismatched and not skip_mismatched:
-        raise fit.refusal("or give --on-mismatch skip")
+    _refuse_mismatches(fit, skip_mismatched)
     _report_written(projector, prefix.name, annotated, unseen, fit, report)
     if known < total * _FEW_KNOWN:
         report(
@@ -265,17 +281,17 @@ def _write_one(
     )
 
 
-def _explained(projector: Projector, results: Iterator[Projected]) -> Iterator[Projected]:
+def _explained(projector: Projector, results: Iterator[_OfBatch]) -> Iterator[_OfBatch]:
     """Yields the results; reports sentences that an annotation file lacks."""
     place = (projector.annotation, projector.words_of_lines)
     text = projector.words or projector.pieces
     known = False
     try:
-        for projected in results:
-            if projected.fit.mismatched and not known:
+        for found in results:
+            if found.fit.mismatched and not known:
                 known = True
-                refuse_shift(*place, projected.fit.mismatched[0], text)
-            yield projected
+                refuse_shift(*place, found.fit.mismatched[0], text)
+            yield found
     except EntryCountError:
         refuse_missing(*place, text)
         raise
