@@ -121,7 +121,7 @@ class EncoderFeature(Feature):
         return None
 
     def embed(self, embedded: Tensor, source: Source) -> Tensor:
-        """The vectors of the tokens, before they are scaled and get positions.
+        """The vectors of the tokens, before a Transformer scales them and adds positions.
 
         Args:
             embedded: B×S×E.
@@ -178,6 +178,17 @@ class TransformerEncoderFeature(EncoderFeature, AttentionFeature):
     def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> Optional[nn.Module]:
         """Builds the next layer, from the lowest to the top; None = the usual one."""
         return None
+
+    def positions(self, source: Source, like: Tensor) -> Tensor | float:
+        """What is added where fairseq adds positions: to scaled embeddings, before the dropout.
+
+        Args:
+            like: B×S×C, gives device and type.
+
+        Returns:
+            B×S×C, or smaller to broadcast.
+        """
+        return 0.0
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
         """Changes of the self-attention.
