@@ -9,6 +9,9 @@ import sys
 import pytest
 from commands import REPOSITORY
 
+from syntax_nmt.methods.method import RNN
+from syntax_nmt.models.presets import LINES
+
 pytestmark = pytest.mark.dear
 
 BENCHMARK = REPOSITORY / "examples" / "benchmark"
@@ -41,6 +44,17 @@ def test_operations_of_one_method(tmp_path):
         stock = counted["transformer"]["operations"]
         assert 0.9 * stock < counted["syntax_transformer"]["operations"] <= stock
         assert counted["phrase_transformer"]["operations"] > 1.2 * stock
+
+
+def test_every_rnn_is_built_narrow(tmp_path):
+    """With its own further sizes, and no RNN with those of another method."""
+    figures = tmp_path / "figures.json"
+    succeed("--compare", "rnn", "--count", "--works", "training", "--json", figures)
+    comparison = json.loads(figures.read_text(encoding="utf-8"))["comparisons"]["rnn"]["training"]
+    assert {line.arch for line in LINES if line.family == RNN} == comparison.keys()
+    parameters = {name: each["parameters"] for name, each in comparison.items()}
+    plain = parameters.pop("rnn_search")
+    assert plain == min(plain, *parameters.values())
 
 
 PEERS = ("--compare", "peers", "--repeats", 1, "--batches", 1, "--works", "training", "beam5")

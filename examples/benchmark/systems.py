@@ -25,7 +25,7 @@ CRITERIONS = {line.arch: line.criterion for line in LINES if line.criterion != S
 LINE_OPTIONS = {line.arch: line.options for line in LINES if not line.variant}
 OWN_EMBEDDINGS = {line.arch for line in LINES if not line.shares_embeddings}
 HALVES = ("encoder", "decoder")
-RELATION_WIDTH = 256  # of the published relation network; a narrower model has a narrower one
+NARROW = 256  # an RNN below it has the further sizes of its architecture's `_tiny` variant
 OWN = {"task": "syntax_translation", "criterion": "syntax_cross_entropy", "optimizer": "fused_adam"}
 STOCK = {"task": "translation", "criterion": "label_smoothed_cross_entropy", "optimizer": "adam"}
 
@@ -81,17 +81,19 @@ def build(
         dtype: the name of torch's type; on float16 and bfloat16 the optimizer keeps a float32 copy
             of all parameters, as under `--fp16` and `--bf16`.
     """
-    arch = name.partition("+")[0]
-    model_type = ARCH_MODEL_REGISTRY[arch]
+    base = name.partition("+")[0]
+    model_type = ARCH_MODEL_REGISTRY[base]
     ours = model_type.__module__.startswith("syntax_nmt.")
+    is_rnn = not issubclass(model_type, (TransformerModel, SyntaxHybrid))
+    arch = f"{base}_tiny" if ours and is_rnn and sizes.width < NARROW else base
     chosen = dict(OWN if ours else STOCK)
-    for base, criterion in CRITERIONS.items():
-        if name.startswith(base):
+    for trained, criterion in CRITERIONS.items():
+        if name.startswith(trained):
             chosen["criterion"] = criterion
     command = [str(folder), "-s", "src", "-t", "tgt", "--arch", arch]
     command += [part for option, value in chosen.items() for part in (f"--{option}", value)]
-    command += ["--label-smoothing", "0.1", "--lr", "1e-4", *LINE_OPTIONS.get(arch, ())]
-    if arch not in OWN_EMBEDDINGS:
+    command += ["--label-smoothing", "0.1", "--lr", "1e-4", *LINE_OPTIONS.get(base, ())]
+    if base not in OWN_EMBEDDINGS:
         command.append("--share-all-embeddings")
     if issubclass(model_type, SyntaxHybrid):  # a Transformer encoder, an RNN decoder
         command += transformer_options(sizes, ["encoder"])
@@ -145,7 +147,4 @@ def rnn_options(sizes: Sizes, ours: bool, halves: Sequence[str] = HALVES) -> lis
         given += [f"--{half}-embed-dim", width, f"--{half}-hidden-size", width]
     if not ours:
         return given
-    given += ["--attention-dim", width]
-    if sizes.width < RELATION_WIDTH and "encoder" in halves:
-        given += ["--relation-kernels", f"3:{width}", "--relation-hidden-dim", width]
-    return given
+    return [*given, "--attention-dim", width]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Trains BiRNN+GCN of Bastings et al. (2017) with the settings of the authors' code.
+# Trains BiRNN+GCN of Bastings et al. (2017) with the settings of the authors' code, but for layer
+# dropout, which it has not, and clipping, which theirs has not (--clip-norm 0).
 #
 #   bash examples/graph_convolution/train.sh DATABIN SAVEDIR [OPTION of fairseq-train …]
 #

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, Optional
 
+import torch
 from torch import Tensor
 
 
@@ -14,7 +15,8 @@ class AttentionChange(NamedTuple):
 
     Attributes:
         bias: B×H×T×S, or smaller to broadcast; −inf = masked. It replaces all masks, so it must
-            mask pads and the future (:func:`close_pads`).
+            mask pads and the future (:func:`close_pads`). Biases are joined by
+            :func:`joined_biases`.
         factor: B×H×T×S, or smaller to broadcast. Masks are added.
     """
 
@@ -24,6 +26,20 @@ class AttentionChange(NamedTuple):
     def arguments(self) -> dict[str, Tensor]:
         """The members that change something, as keyword arguments."""
         return {name: x for name, x in self._asdict().items() if x is not None}
+
+
+def joined_biases(lower: Tensor, upper: Tensor) -> Tensor:
+    """The sum of two biases; where it would close every key to a query, the upper one alone.
+
+    A head that is given the key of each query attends to it through a window and a closed gate,
+    too: its weight is 1 under every finite bias, and so it is under an infinite one.
+
+    Args:
+        lower: B×H×T×S, or smaller to broadcast; −inf = masked.
+        upper: of the method that acts later; it leaves every query a key.
+    """
+    both = lower + upper
+    return torch.where(both.isneginf().all(dim=-1, keepdim=True), upper, both)
 
 
 def close_pads(bias: Tensor, padding: Tensor | None) -> Tensor:

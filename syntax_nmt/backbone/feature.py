@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import add, mul
+from operator import mul
 from typing import Any, ClassVar, NamedTuple, Optional
 
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.attention_change import AttentionChange, close_pads
+from syntax_nmt.backbone.attention_change import AttentionChange, close_pads, joined_biases
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.initialization import UNIFORM
@@ -121,7 +121,7 @@ class EncoderFeature(Feature):
         return None
 
     def embed(self, embedded: Tensor, source: Source) -> Tensor:
-        """The vectors of the tokens, before they are scaled and get positions.
+        """The vectors of the tokens, before a Transformer scales them and adds positions.
 
         Args:
             embedded: B×S×E.
@@ -178,6 +178,17 @@ class TransformerEncoderFeature(EncoderFeature, AttentionFeature):
     def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> Optional[nn.Module]:
         """Builds the next layer, from the lowest to the top; None = the usual one."""
         return None
+
+    def positions(self, source: Source, like: Tensor) -> Tensor | float:
+        """What is added where fairseq adds positions: to scaled embeddings, before the dropout.
+
+        Args:
+            like: B×S×C, gives device and type.
+
+        Returns:
+            B×S×C, or smaller to broadcast.
+        """
+        return 0.0
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
         """Changes of the self-attention.
@@ -358,7 +369,7 @@ def the_only(found: Iterable[tuple[Feature, Any]], what: str) -> Any:
 def composed_changes(
     changes: Sequence[LayerChange], layers: int, padding: Tensor
 ) -> list[AttentionChange]:
-    """The change of each layer: biases are added, factors multiplied, equal sums computed once.
+    """The change of each layer: biases joined, factors multiplied, equal ones computed once.
 
     Args:
         padding: B×T, True = pad; a bias also closes them.
@@ -369,7 +380,7 @@ def composed_changes(
         acting = tuple(place for place, each in enumerate(changes) if layer in each.layers)
         if acting not in found:
             parts = [changes[place].change for place in acting]
-            bias = _joined(add, (part.bias for part in parts))
+            bias = _joined(joined_biases, (part.bias for part in parts))
             factor = _joined(mul, (part.factor for part in parts))
             if bias is not None:
                 bias = close_pads(bias, padding)  # a check for pads would wait for a GPU

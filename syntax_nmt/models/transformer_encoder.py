@@ -168,12 +168,18 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
     def forward_embedding(
         self, src_tokens: Tensor, token_embedding: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """What the lowest layer reads, B×S×C, and fairseq's scaled embeddings without positions.
+        """What the lowest layer reads, B×S×C, and scaled embeddings without fairseq's positions.
 
         Args:
             src_tokens: B×S.
             token_embedding: B×S×C in place of those of the tokens.
         """
+        for feature in having(self.features, "positions") if self._source is not None else ():
+            if token_embedding is None:
+                token_embedding = self.embed_tokens(src_tokens)
+            # fairseq scales this sum, and adds its own positions then.
+            added = feature.positions(self._source, token_embedding) / self.embed_scale
+            token_embedding = token_embedding + added
         states, embedded = super().forward_embedding(src_tokens, token_embedding)
         if self._source is not None:
             for feature in having(self.features, "below"):

@@ -22,10 +22,12 @@ from methods import inputs_of
 from omegaconf import DictConfig, OmegaConf
 from prepared_corpus import TEST_SENTENCES
 
+from syntax_nmt.arguments import attribute
 from syntax_nmt.data.annotation import CHUNKS, KINDS, PHRASES
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.dependency_heads.feature import SupervisedHeads
+from syntax_nmt.methods import method
 from syntax_nmt.models.family_options import command_line_options
+from syntax_nmt.models.presets import LINES
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
 pytestmark = pytest.mark.dear
@@ -47,20 +49,13 @@ RNN = [
     ),
     *("++model.decoder_out_embed_dim=16", "++model.attention_dim=16"),
 ]
-SMALL = {
-    **dict.fromkeys(PAPERS, TRANSFORMER),
-    "relation": [*RNN, "+model.relation_hidden_dim=16", "+model.relation_kernels='1:8,3:8'"],
-    "bi_scale": RNN,
-    "graph_convolution": RNN,
-    "tree_orders": RNN,
-    "tree_encoder": RNN,
-    "combined": [
-        *(f"++model.encoder_{size}" for size in ("embed_dim=16", "ffn_embed_dim=32", "layers=2")),
-        *(f"++model.{name}=16" for name in ("decoder_embed_dim", "decoder_hidden_size")),
-        *("model.encoder_attention_heads=2", "model.phrase_combine_dim=16"),
-        *("model.decoder_out_embed_dim=16", "model.attention_dim=16"),
-    ],
-}
+OF_FAMILY = {method.TRANSFORMER: TRANSFORMER, method.RNN: RNN}
+MIXED = [
+    *(f"++model.encoder_{size}" for size in ("embed_dim=16", "ffn_embed_dim=32", "layers=2")),
+    *(f"++model.{name}=16" for name in ("decoder_embed_dim", "decoder_hidden_size")),
+    *("model.encoder_attention_heads=2", "model.phrase_combine_dim=16"),
+    *("model.decoder_out_embed_dim=16", "model.attention_dim=16"),
+]
 BRIEF = (
     *("common.cpu=true", "common.log_format=json", "common.log_interval=1"),
     *("optimization.max_update=2", "dataset.max_tokens=2000", "dataset.num_workers=0"),
@@ -72,6 +67,25 @@ HALF: dict[str, list[str]] = {
 }
 # Where train.sh and YAML need not agree.
 OF_THE_RUN = {"data", "save_dir", "user_dir"}
+
+
+def line_of(paper: str) -> method.TrainingLine | None:
+    """The declared way to train what a YAML trains; None = a mixed model."""
+    arch = OmegaConf.load(EXAMPLES / paper / "train.yaml").model._name
+    lines = [line for line in LINES if not line.variant and f"{arch}_".startswith(f"{line.arch}_")]
+    return max(lines, key=lambda line: len(line.arch), default=None)
+
+
+def small(paper: str) -> list[str]:
+    """What makes its model small."""
+    line = line_of(paper)
+    if line is None:
+        return MIXED
+    more = []
+    for option in line.narrow:
+        name, _, value = option.partition("=")
+        more.append(f"++model.{attribute(name)}={value if value.isdecimal() else repr(value)}")
+    return [*OF_FAMILY[line.family], *more]
 
 
 def overrides(paper: str, data: Path | str, save: Path | str) -> list[str]:
@@ -193,20 +207,18 @@ PARSED = ["+task.load_phrases=true", "+model.phrase_segmentation=parsed"]
 
 @pytest.mark.parametrize(("paper", "row"), [*((paper, []) for paper in PAPERS), ("phrase", PARSED)])
 def test_trains(paper, row, prepared, tmp_path):
-    changes = [*overrides(paper, prepared.data, tmp_path), *BRIEF, *SMALL[paper], *row]
+    changes = [*overrides(paper, prepared.data, tmp_path), *BRIEF, *small(paper), *row]
     train(composed(paper, *changes, "checkpoint.keep_last_epochs=-1"))
     models, _, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(tmp_path / "checkpoint_last.pt")], arg_overrides={"data": str(prepared.data)}
     )
-    heads = paper in ("dependency", "combined")
-    features = getattr(models[0].encoder, "features", ())
-    supervised = [each.supervised for each in features if isinstance(each, SupervisedHeads)]
-    assert supervised == ([1] if heads else [])
     used = {*models[0].reads_annotation, *models[0].learns_annotation}
     assert {kind for kind in KINDS if kind.is_loaded(task.cfg)} == used
-    assert (CHUNKS in used) == (paper in ("bi_scale", "combined"))
+    line = line_of(paper)
     if row:
         assert used == {PHRASES}
+    elif line is not None:
+        assert used == {*line.needs}
     if CHUNKS in used:
         tags = (prepared.data / "dict.chunks.txt").read_text(encoding="utf-8").split()
         assert list(models[0].decoder.chunk_tags) == tags
@@ -252,10 +264,11 @@ def test_precisions_are_those_of_the_page():
 @pytest.mark.parametrize("paper", PAPERS)
 def test_program(paper, precision, prepared, tmp_path):
     """The command of the README, then a translation of the test set."""
-    changes = [*BRIEF, *SMALL[paper], "optimization.max_update=12", "optimization.update_freq=[1]"]
+    changes = [*BRIEF, *small(paper), "optimization.max_update=12", "optimization.update_freq=[1]"]
     changes += HALF[precision]
-    if "adadelta" not in (EXAMPLES / paper / "train.yaml").read_text(encoding="utf-8"):
-        changes += ["optimization.lr=[3e-3]", "lr_scheduler.warmup_updates=1"]
+    yaml = (EXAMPLES / paper / "train.yaml").read_text(encoding="utf-8")
+    changes += ["optimization.lr=[3e-3]"] * ("adadelta" not in yaml)
+    changes += ["lr_scheduler.warmup_updates=1"] * ("warmup_updates" in yaml)
     done = succeed(*of_readme(paper, prepared.data, tmp_path / "save"), *changes, cwd=REPOSITORY)
     log = (tmp_path / "save" / "hydra_train.log").read_text(encoding="utf-8")
     lines = [line.partition(" - ")[2] for line in log.splitlines() if "[train_inner]" in line]
@@ -267,8 +280,8 @@ def test_program(paper, precision, prepared, tmp_path):
     # fairseq saves float32 in any case: the numbers show what the model was trained in.
     kind = {"bf16": torch.bfloat16}.get(precision, torch.float16)
     assert torch.equal(weights, weights.to(kind).float()) == (precision != "float32")
-    reads = {"parent_scaled": "pascal_transformer", "linguistic_features": "feature_transformer"}
-    inputs = inputs_of(reads[paper]) if paper in reads else ()
+    line = line_of(paper)
+    inputs = () if line is None else inputs_of(line.name)
     generated = succeed(
         *("fairseq_cli.generate", prepared.data, "--user-dir", USER_DIR, *inputs),
         *("--task", "syntax_translation", "--cpu", "--path", path, "--beam", "2"),

@@ -18,6 +18,7 @@ LINES = 100_000
 MEASURED = (1_000, 10_000, 50_000, 99_000)
 GROWTH = 24  # MiB over the second half: allocators round; what fairseq would keep is more than 40
 USER_DIR = Path(__file__).parent / "parsed_by_stand_in"
+TESTS = USER_DIR.parents[1]  # which have the stand-in
 
 
 def resident(pid: int) -> float:
@@ -52,18 +53,18 @@ def test_memory_is_flat(prepared, tmp_path, method, capsys):
     flags = ["--buffer-size", "500", "--max-tokens", "6000", "--beam", "1", "--max-len-b", "1"]
     if system.inputs:
         flags += write_config(tmp_path)
-    measured, numbers = {}, []
-    with subprocess.Popen(
+    measured, numbers, said = {}, [], tmp_path / "stderr"
+    with said.open("w", encoding="utf-8") as errors, subprocess.Popen(
         program(prepared, system.path, *flags, "--input", str(typed)),
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE, stderr=errors, text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(TESTS)},
     ) as process:  # fmt: skip
         for line in process.stdout:
             if line.startswith("H-"):
                 numbers.append(int(line[2 : line.index("\t")]))
                 if len(numbers) in MEASURED:
                     measured[len(numbers)] = resident(process.pid)
-        assert process.wait() == 0
+        assert process.wait() == 0, said.read_text(encoding="utf-8")[-2000:]
     with capsys.disabled():
         print(f"\n{method}: MiB after lines: {measured}")
     assert numbers == list(range(LINES))

@@ -7,6 +7,7 @@ import torch
 from small_models import batch, build, random_sentences
 
 from syntax_nmt.backbone.attention_change import close_pads
+from syntax_nmt.backbone.feature import TransformerEncoderFeature
 from syntax_nmt.backbone.structures import ATTENTION
 from syntax_nmt.errors import UserError
 
@@ -64,6 +65,33 @@ def test_equals_stock(folder, arch, variant):
             for a, b in zip(ours_nbest, stock_nbest):
                 assert a["tokens"].tolist() == b["tokens"].tolist()
                 torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
+
+
+class TokenParity(TransformerEncoderFeature):
+    """Positions that tell even tokens from odd ones."""
+
+    def positions(self, source, like):
+        return source.tokens.remainder(2).unsqueeze(2).to(like).expand_as(like)
+
+
+@pytest.mark.parametrize("variant", ["pre-norm", "no-positions"])
+def test_positions_of_a_feature_stand_where_those_of_fairseq_do(folder, variant):
+    """After the scale, which they do not have; before the LayerNorm of embeddings."""
+    model, task, _ = build(folder, "syntax_transformer", *VARIANTS[variant])
+    encoder, inputs = model.double().encoder, sample_for(task)["net_input"]
+    seen = []
+    encoder.layers[0].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
+    encoder.features = [*encoder.features, TokenParity(), TokenParity()]
+    model(**inputs)
+    tokens = inputs["src_tokens"]
+    expected = 4 * encoder.embed_tokens(tokens)  # the root of the width
+    if encoder.embed_positions is not None:
+        expected = expected + encoder.embed_positions(tokens)
+    expected = expected + 2 * tokens.remainder(2).unsqueeze(2)
+    if encoder.layernorm_embedding is not None:
+        expected = encoder.layernorm_embedding(expected)
+    real = tokens.ne(encoder.padding_idx)
+    torch.testing.assert_close(seen[0].transpose(0, 1)[real], expected[real])
 
 
 @pytest.mark.parametrize("half", ["encoder", "decoder"])

@@ -60,8 +60,9 @@ class DependencyLossOptions(FairseqDataclass):
     )
     target_parent_weight: float = option(
         0.0,
-        "weight of the loss of the target's parent head, of --target-supervised-layer; published "
-        "0.5 (default: 0)",
+        "weight λ of the loss of the target's parent head, of --target-supervised-layer: of the "
+        "sum over supervised tokens; the published 0.5 weighs, in the released code, the mean over "
+        "dependencies times the number of target tokens (default: 0)",
     )
 
 

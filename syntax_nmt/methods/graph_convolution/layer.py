@@ -34,7 +34,8 @@ class GraphConvolution(nn.Module):
 
     On a CPU messages are gathered at dependents and added up at heads, which took less time than
     products with a B×S×S matrix, for sentences of 20 to 250 tokens. On a GPU, where such sums
-    depend on the order of threads, products take their place.
+    depend on the order of threads, products take their place. Both kernels add up numbers of 16
+    bits in float32.
 
     Args:
         width: C, also of the output.

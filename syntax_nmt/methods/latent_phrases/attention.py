@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from syntax_nmt.backbone.attention_change import joined_biases
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
@@ -156,7 +157,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
                 the future.
             before_softmax: not supported: the gates act after the softmax.
             need_head_weights: return the weights of each head.
-            bias: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`, added
+            bias: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`, joined
                 to the gates'.
             factor: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`. It
                 multiplies the logits; gates are added.
@@ -194,7 +195,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
             distances, padding, both_directions=not self.causal, temperature=self.temperature,
             alpha=self.alpha, queries=q.size(2),
         ).to(q)  # fmt: skip
-        return gates if bias is None else gates + bias.to(q)
+        return gates if bias is None else joined_biases(gates, bias.to(q))
 
     def _attended(
         self,

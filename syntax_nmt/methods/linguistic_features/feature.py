@@ -21,7 +21,7 @@ from syntax_nmt.backbone.source_factors import (
 from syntax_nmt.backbone.source_factors import PLACES as PLACE_NAMES
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import COLUMNS
-from syntax_nmt.data.annotation.columns import Column
+from syntax_nmt.data.annotation.columns import UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
@@ -50,7 +50,7 @@ from syntax_nmt.methods.linguistic_features.tables import (
 from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
 
 _MERGED = {SUM: merge_sum, CONCAT: merge_concat, OVERWRITE: merge_overwrite}
-_OF_FEATURES = ("feature_merge", "feature_dims", "feature_dropout")
+_OF_FEATURES = ("feature_merge", "feature_dims", "feature_dropout", "feature_unknown")
 
 
 class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
@@ -61,6 +61,8 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         labels: of the columns among them.
         merge: one of :data:`MERGES`.
         dims: m_k of each.
+        dropout: the probability that a value counts as none in training.
+        unknown: the probability that a value in a column counts as `<unk>` in training.
         half: a `TransformerHalf` or an `RNNEncoderHalf`.
     """
 
@@ -73,10 +75,11 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         merge: str,
         dims: Sequence[int],
         dropout: float,
+        unknown: float,
         half: Any,
     ) -> None:
         self.names, self.columns, self.merge = names, labels, merge
-        self.dims, self.dropout, self.half = dims, dropout, half
+        self.dims, self.dropout, self.unknown, self.half = dims, dropout, unknown, half
         self.reads: tuple[AnnotationKind, ...] = tuple(labels)
         self.spans = WordSpans(half.dictionary) if SUBWORD in names else None
         self.eos, self.pad = half.dictionary.eos(), half.dictionary.pad()
@@ -93,7 +96,7 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
             return None
         names = _names(options.source_features)
         check_choice("feature_merge", options.feature_merge, MERGES)
-        check_dropouts(options, ["feature_dropout"])
+        check_dropouts(options, ["feature_dropout", "feature_unknown"])
         merge = str(options.feature_merge)
         if merge == CONCAT:
             _refuse_other_tables(half)
@@ -103,7 +106,8 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
             for column in COLUMNS
             if column.name in names
         }
-        return cls(names, labels, merge, dims, options.feature_dropout, half)
+        shares = options.feature_dropout, options.feature_unknown
+        return cls(names, labels, merge, dims, *shares, half)
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
@@ -175,6 +179,10 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         else:
             column = next(column for column in self.columns if column.name == name)
             labels = column.tensor_in(source.annotation).long()  # from 1; −1 = none
+            if self.unknown and self.tables.training:
+                drawn = torch.rand_like(labels, dtype=torch.float) < self.unknown
+                unknown = self.columns[column].index(UNKNOWN) + 1
+                labels = labels.masked_fill(drawn & (labels > 0), unknown)
             values = (labels + (SPECIAL - 1)).masked_fill(labels < 0, NONE)
         values = values.masked_fill(source.tokens.eq(self.eos), EOS)
         return values.masked_fill(source.padding, NONE)

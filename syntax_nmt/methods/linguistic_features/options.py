@@ -46,6 +46,12 @@ class LinguisticFeatureOptions(ColumnLabelOptions):
         "linguistic features: the probability that a token's feature is left out in training "
         "(default: 0)",
     )
+    feature_unknown: float = encoder_option(
+        0.0,
+        "linguistic features: the probability that a token's value in a column counts as <unk> in "
+        "training; where no value of the training text is rare, nothing else trains <unk>, which "
+        "stands for values of other texts (default: 0)",
+    )
 
 
 OF_FEATURES = tuple(

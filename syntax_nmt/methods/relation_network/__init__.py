@@ -53,6 +53,7 @@ METHOD = Method(
             "relation",
             family=RNN,
             batch_norm=True,
+            narrow=("--relation-hidden-dim=16",),
         ),
     ),
     switch=("--relation-kernels=3:16",),

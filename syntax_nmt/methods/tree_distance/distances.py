@@ -92,11 +92,12 @@ class DistanceChange(nn.Module):
         distances = tree_distances(heads, first).to(exact_type(like))
         there = heads.ge(0)
         neutral = ~(there.unsqueeze(2) & there.unsqueeze(1))
+        distances = distances.masked_fill(neutral, 0.0)
+        of_form = {NORMAL: self._normal, LINEAR: self._linear, EXP: self._exp, ALIBI: self._alibi}
+        value = self.strength * of_form[self.form](distances)
         if self.training and self.ignoring:
             drawn = torch.rand(distances.shape, device=distances.device)
             neutral = neutral | (drawn < self.ignoring)
-        of_form = {NORMAL: self._normal, LINEAR: self._linear, EXP: self._exp, ALIBI: self._alibi}
-        value = self.strength * of_form[self.form](distances.masked_fill(neutral, 0.0))
         value = value.masked_fill(neutral.unsqueeze(1), 0.0)
         if self.form == NORMAL:
             return AttentionChange(factor=1 + value)

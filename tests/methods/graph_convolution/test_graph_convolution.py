@@ -104,6 +104,29 @@ def test_equals_the_equation(arcs, gated):
             )
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_many_messages_add_up_in_half_precision(dtype):
+    """All words hang on one: a running sum of 16 bits would no longer grow, nor a gradient."""
+    torch.manual_seed(1)
+    layer = GraphConvolution(C, R, gated=False)
+    heads = torch.zeros(1, 600, dtype=torch.long)
+    arcs = Arcs(heads, torch.zeros_like(heads), heads.ne(torch.arange(600)))
+    with torch.no_grad():
+        layer.projection.weight.abs_()
+    found = []
+    for kind in (dtype, torch.float64):
+        h = (1 + torch.rand(1, 600, C, generator=torch.Generator().manual_seed(2))).to(dtype)
+        h = h.to(kind).requires_grad_()
+        out = layer.to(kind)(h, arcs)
+        out.sum().backward()
+        found.append((out[0, 0].double(), h.grad[0, 0].double()))
+    (sums, gradients), (expected, expected_gradients) = found
+    assert expected.min() > 400
+    rounding = 4 * torch.finfo(dtype).eps
+    torch.testing.assert_close(sums, expected, rtol=rounding, atol=0)
+    torch.testing.assert_close(gradients, expected_gradients, rtol=rounding, atol=0)
+
+
 def test_a_chain_is_a_convolution_of_width_three():
     """Without gates and labels: the head is the left neighbour, the dependent the right one."""
     torch.manual_seed(3)

@@ -171,6 +171,30 @@ def test_dropout_leaves_values_out():
     assert not tables.eval()([values])[0].abs().sum(-1).eq(0).any()
 
 
+def test_a_share_of_values_trains_unknown(folder):
+    """No value of the text is unknown, nor is the place in a word."""
+    model, task, _ = build(folder, *SUM, "--feature-unknown=0.25")
+    sources = random_sentences([40] * 60)
+    inputs = annotated_batch(model, task, sources, random_sentences([3] * 60))["net_input"]
+    for key in ("feature_upos", "feature_deprel"):
+        inputs[key] = inputs[key].masked_fill(inputs[key].eq(1), 2)
+    seen = []
+    hook = model.encoder.feature_tables.register_forward_pre_hook(
+        lambda _, args: seen.append(args[0])
+    )
+    torch.manual_seed(1)
+    for training in (True, False):
+        model.train(training)(**inputs)
+    hook.remove()
+    for key, *found in zip(("feature_upos", "feature_deprel"), *seen):
+        known = inputs[key].gt(0)
+        trained, translated = (each[known] == SPECIAL for each in found)
+        assert 0.22 < trained.float().mean() < 0.28
+        assert not translated.any()
+        assert torch.equal(*(each[~known] for each in found))
+    assert torch.equal(seen[0][2], seen[1][2])
+
+
 def test_labels_are_kept(folder):
     _, _, cfg = build(folder, *SUM)
     assert cfg.model.feature_upos == " ".join(labels_of(UPOS))
@@ -190,6 +214,7 @@ def test_labels_are_kept(folder):
         ((*CONCAT, "--share-all-embeddings"), "--share-all-embeddings cannot be combined with"),
         (("feature_rnn", "--share-all-embeddings"), "--share-all-embeddings cannot be combined"),
         ((*SUM, "--feature-dropout=1"), "give a share from 0 to less than 1"),
+        ((*SUM, "--feature-unknown=1"), "give a share from 0 to less than 1"),
         (("syntax_rnn", "--feature-dropout=0.1"), "--feature-dropout needs --source-features"),
     ],
 )

@@ -104,6 +104,20 @@ def test_pairs_are_ignored_in_training_alone():
     assert not change.eval()(heads, first, like).bias.eq(0).any()
 
 
+@pytest.mark.parametrize("form", ["normal", "linear", "exp", "alibi"])
+def test_pairs_that_are_not_ignored_keep_their_change(form):
+    torch.manual_seed(1)
+    heads = torch.arange(-1, 5).clamp(min=0).expand(30, 6)
+    first, like = torch.arange(6).expand(30, 6), torch.zeros(())
+    without = DistanceChange(form, H)(heads, first, like)
+    ignoring = DistanceChange(form, H, ignoring=0.3)(heads, first, like)
+    for whole, some, neutral in zip(without, ignoring, (0, 1)):
+        if whole is not None:
+            kept = some.ne(neutral)
+            assert 0.5 < kept.float().mean() < 0.9
+            assert torch.equal(some[kept], whole[kept])
+
+
 def changed(form, logit, distances, row, column, head, strength, variance):
     """The formula of one logit; the distances are those of known pairs of the row."""
     distance = distances[column]

@@ -1,0 +1,141 @@
+"""Lists of labels against a count by hand: they are those of the text's words, not the treebank's.
+
+Multiword tokens make the difference: the `DET` inside German `am` is in no row.
+"""
+
+import pytest
+from cut_corpus import CUTS, run_preprocess
+
+from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.preparation.binarizing import binarize
+
+# Each: the text ("@": cut there); the words with head, tag and relation, in a token of several
+# within brackets. Then how many words of the text have each tag, and each relation.
+TREEBANKS = {
+    "german": (
+        [
+            ("am Ha@us steht er", "am[ an 3 ADP case | dem 3 DET det ] | Haus 4 NOUN obl "
+             "| steht 0 VERB root | er 4 PRON nsubj"),
+            ("zum Glück ja", "zum[ zu 3 ADP case | dem 3 DET det ] | Glück 4 NOUN obl "
+             "| ja 0 INTJ root"),
+        ],
+        {"ADP": 2, "NOUN": 2, "VERB": 1, "PRON": 1, "INTJ": 1},
+        {"case": 2, "obl": 2, "root": 2, "nsubj": 1},
+    ),
+    "french, the determiner once alone": (
+        [
+            ("du pa@in", "du[ de 3 ADP case | le 3 DET det ] | pain 0 NOUN root"),
+            ("des mots", "des[ de 3 ADP case | les 3 DET det ] | mots 0 NOUN root"),
+            ("le mot", "le 2 DET det | mot 0 NOUN root"),
+        ],
+        {"ADP": 2, "NOUN": 3, "DET": 1},
+        {"case": 2, "root": 3, "det": 1},
+    ),
+    "spanish, pronouns in a verb": (
+        [
+            ("dá@melo", "dámelo[ da 0 VERB root | me 1 PRON iobj | lo 1 PRON obj ]"),
+            ("dámelo ya", "dámelo[ da 0 VERB root | me 1 PRON iobj | lo 1 PRON obj ] "
+             "| ya 1 ADV advmod"),
+        ],
+        {"VERB": 2, "ADV": 1},
+        {"root": 2, "advmod": 1},
+    ),
+    "portuguese, the text has the words themselves": (
+        [
+            ("em a ca@sa", "na[ em 3 ADP case | a 3 DET det ] | casa 0 NOUN root"),
+            ("na casa", "na[ em 3 ADP case | a 3 DET det ] | casa 0 NOUN root"),
+        ],
+        {"ADP": 2, "DET": 1, "NOUN": 2},
+        {"case": 2, "det": 1, "root": 2},
+    ),
+    "arabic, the verb in the middle": (
+        [
+            ("wktbh", "wktbh[ w 2 CCONJ cc | ktb 0 VERB root | h 2 PRON obj ]"),
+            ("w ktb", "w 2 CCONJ cc | ktb 0 VERB root"),
+        ],
+        {"VERB": 2, "CCONJ": 1},
+        {"root": 2, "cc": 1},
+    ),
+    "english, cut and uncut": (
+        [
+            ("I do n't go", "I 4 PRON nsubj | don't[ do 4 AUX aux | n't 4 PART advmod ] "
+             "| go 0 VERB root"),
+            ("I don't go", "I 4 PRON nsubj | don't[ do 4 AUX aux | n't 4 PART advmod ] "
+             "| go 0 VERB root"),
+        ],
+        {"PRON": 2, "AUX": 2, "PART": 1, "VERB": 2},
+        {"nsubj": 2, "aux": 2, "advmod": 1, "root": 2},
+    ),
+    "turkish, the last nearest to the root": (
+        [("ev@de@ki kedi", "evdeki[ ev 2 NOUN obl | de 3 ADP case | ki 4 ADJ amod ] "
+          "| kedi 0 NOUN root"),
+         ("evdeki", "evdeki[ ev 2 NOUN obl | de 3 ADP case | ki 0 ADJ root ]")],
+        {"ADJ": 2, "NOUN": 1},
+        {"amod": 1, "root": 2},
+    ),
+    "two words of the treebank in one of the text": (
+        [("25% Ra@batt", "25 2 NUM nummod | % 3 SYM obl | Rabatt 0 NOUN root"),
+         ("25 %", "25 2 NUM nummod | % 0 SYM root")],
+        # Mere punctuation stands for a token where a word hangs on it.
+        {"SYM": 2, "NOUN": 1, "NUM": 1},
+        {"obl": 1, "root": 2, "nummod": 1},
+    ),
+    "sentences without a parse, and of other words": (
+        [("a@b c", "ab 2 NOUN nsubj | c 0 VERB root"), ("x y", None),
+         ("x y z", "other 0 SYM list"), ("ab", "ab 0 NOUN root")],
+        {"NOUN": 2, "VERB": 1},
+        {"nsubj": 1, "root": 2},
+    ),
+    "one token for all, and none": (
+        [("ab@cd", "abcd[ a 2 X dep | b 3 PART mark | c 0 VERB root | d 3 PRON obj ]"),
+         ("", None), ("abcd", "abcd[ a 0 X root | b 1 PART mark | c 2 VERB dep | d 1 PRON obj ]"),
+         ("cd", "cd[ c 0 VERB root | d 1 PRON obj ]")],
+        {"VERB": 2, "X": 1},
+        {"root": 3},
+    ),
+}  # fmt: skip
+
+
+def conllu(words):
+    """A block; a token of several words has a line of its own before them."""
+    if words is None:
+        return "# parse = none\n\n"
+    lines, first = [], None
+    tokens = words.replace("[", " [ ").replace("]", " ] ").split("|")
+    for number, token in enumerate(tokens, start=1):
+        form, *fields = token.split()
+        if "[" in fields:
+            first, line = number, f"\t{form}" + "\t_" * 8 + "\n"
+            lines.append("")
+            _, form, *fields = fields
+        head, tag, relation, *closes = fields
+        lines.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_\n")
+        if closes:
+            lines[lines.index("")] = f"{first}-{number}{line}"
+    return "".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("name", TREEBANKS)
+def test_lists_are_counted_in_words_of_the_text(tmp_path, name):
+    sentences, tags, relations = TREEBANKS[name]
+    for folder, cut in (("tok", "none"), ("bpe", "subword-nmt")):
+        (tmp_path / folder).mkdir()
+        text = "".join(f"{CUTS[cut](sentence)}\n" for sentence, _ in sentences)
+        for lang in ("de", "en"):
+            (tmp_path / folder / f"train.{lang}").write_text(text)
+    blocks = "".join(conllu(words) for _, words in sentences)
+    (tmp_path / "tok/train.de.conllu").write_text(blocks)
+    data_bin = run_preprocess(tmp_path, trainpref=tmp_path / "bpe/train")
+    for threshold in (1, 2):
+        binarize(
+            "de", "en", data_bin, trainpref=str(tmp_path / "bpe/train"), words=tmp_path / "tok",
+            features="upos,deprel", feature_threshold=threshold, on_mismatch="skip",
+            report=lambda line: None,
+        )  # fmt: skip
+        for column, counts in (("upos", tags), ("deprel", relations)):
+            found = (data_bin / f"dict.{column}.txt").read_text().split()
+            frequent = sorted(label for label, count in counts.items() if count >= threshold)
+            assert found == ["<unk>", *frequent, "_"], (column, threshold)
+            rows = RaggedArray.open(data_bin / f"train.de-en.de.{column}")
+            held = {number for index in range(len(rows)) for number in rows[index].tolist()}
+            assert {*range(2, len(frequent) + 2)} <= held, "a label that no row has"
