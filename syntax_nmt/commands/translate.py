@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> None:
     data = TrainingData.of(args.prepared)
     method = named_method(data, args.method)
     if not translates_typed_text(data, method):
-        wanted = " and ".join(kind.label for kind in method.reads) or "subwords of both languages"
+        reads = " and ".join(kind.description for kind in method.reads)
+        wanted = reads or "subwords of both languages"
         raise UserError(
             f"{method.save_dir}: typed text would need {wanted}, which {data.folder} has no "
             "parser or segmentation for: translate its test set by syntax-nmt train"

@@ -43,8 +43,9 @@ def named_method(data: TrainingData, name: str) -> TrainingLine:
         columns = [kind.name for kind in lacking if isinstance(kind, Column)]
         options = [kind.making for kind in lacking if kind.making and kind.name not in columns]
         makings = " ".join([*options, *([f"--features {','.join(columns)}"] if columns else [])])
+        missing = " and no ".join(kind.description for kind in lacking)
         raise UserError(
-            f"{name}: {data.data_bin} has no {' and no '.join(kind.label for kind in lacking)}: "
+            f"{name}: {data.data_bin} has no {missing}: "
             f"run `syntax-nmt prepare` again{f' with {makings}' if makings else ''}, or choose "
             f"of {', '.join(known)}"
         )
