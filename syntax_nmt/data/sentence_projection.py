@@ -158,7 +158,7 @@ class Projector:
         """Sentences, the number of pieces of each word, and the annotation of the words or None.
 
         Args:
-            fit: counts them.
+            fit: counts the sentences whose annotation fits their text, and those it does not fit.
         """
         for sentence in batch:
             counts, words = self._words(sentence)

@@ -25,7 +25,7 @@ class BoundedHTTP(H11Protocol):
     Args:
         most: open connections, this one included.
         seconds: for the head of a request, from its first byte or from the connection's begin.
-        **arguments: of uvicorn.
+        **arguments: as uvicorn gives them to each connection.
     """
 
     def __init__(self, *, most: int, seconds: float, **arguments: Any) -> None:
