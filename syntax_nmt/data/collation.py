@@ -7,15 +7,26 @@ The number of NumPy calls costs more here than the number of elements, because c
 between batches: so there are few calls, over whole batches.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
-from torch import Tensor
 
 from syntax_nmt.data.phrases import phrase_limit
 from syntax_nmt.data.ragged import RaggedArray
 
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
+
 NONE = -1
 NO_PHRASE = 0
+
+
+def _tensor(array: np.ndarray) -> Tensor:
+    import torch
+
+    return torch.from_numpy(array)
 
 
 def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: bool) -> Tensor:
@@ -37,7 +48,7 @@ def collate_heads(heads: RaggedArray, ids: np.ndarray, width: int, left_pad: boo
     batch[outside] = NONE
     if left_pad:
         batch[:, -1] = NONE
-    return torch.from_numpy(batch)
+    return _tensor(batch)
 
 
 def collate_labels(labels: RaggedArray, ids: np.ndarray, width: int, left_pad: bool) -> Tensor:
@@ -54,7 +65,7 @@ def collate_labels(labels: RaggedArray, ids: np.ndarray, width: int, left_pad: b
     batch[outside] = NONE
     if left_pad:
         batch[:, -1] = NONE
-    return torch.from_numpy(batch)
+    return _tensor(batch)
 
 
 def collate_chunk_tags(
@@ -84,7 +95,7 @@ def collate_chunk_tags(
         unannotated = (sizes < 0)[:, 0]
     if unannotated.any():
         batch[unannotated] = NONE
-    return torch.from_numpy(batch)
+    return _tensor(batch)
 
 
 def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) -> Tensor:
@@ -112,7 +123,7 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
     batch[_numbers(len(ids)), sizes] = 1
     if len(unparsed):
         batch[unparsed] = (cut_lengths - column * limits).clip(0, limits)
-    return torch.from_numpy(batch)
+    return _tensor(batch)
 
 
 def collate_merges(
@@ -146,7 +157,7 @@ def collate_merges(
         heights[:, width + merge] = np.maximum(heights[row, left], heights[row, right]) + 1
     heights = heights[:, width:]
     heights[none] = NONE
-    return torch.from_numpy(np.dstack([children, heights]).astype(np.int32))
+    return _tensor(np.dstack([children, heights]).astype(np.int32))
 
 
 def _at_right_edge(

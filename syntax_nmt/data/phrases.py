@@ -6,14 +6,16 @@ the stored lengths exclude EOS, which is a separate phrase in a parsed sentence.
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.data.constituents import ConstituentTree
 
-_Size = TypeVar("_Size", int, np.ndarray, Tensor)
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
+
+_Size = TypeVar("_Size", int, np.ndarray, "Tensor")
 
 
 def phrase_limit(size: _Size) -> _Size:

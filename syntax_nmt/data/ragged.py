@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder, data_file_path, index_file_path
 
 from syntax_nmt.data.text_files import check_regular
 
@@ -259,9 +257,13 @@ class RaggedWriter:
     """
 
     def __init__(self, prefix: str | Path) -> None:
-        self._prefix = str(prefix)
+        # Files are read without both.
+        import torch
+        from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
+
+        self._prefix, self._tensor_of = str(prefix), torch.from_numpy
         # dtype is given: by default fairseq chooses an unsigned type, and −1 becomes 65535.
-        self._builder = MMapIndexedDatasetBuilder(data_file_path(self._prefix), dtype=np.int32)
+        self._builder = MMapIndexedDatasetBuilder(f"{self._prefix}.bin", dtype=np.int32)
 
     def add(self, row: np.ndarray) -> None:
         """Appends a row.
@@ -269,8 +271,8 @@ class RaggedWriter:
         Args:
             row: (length,) int32.
         """
-        self._builder.add_item(torch.from_numpy(row))
+        self._builder.add_item(self._tensor_of(row))
 
     def close(self) -> None:
         """Writes the index, without which the files cannot be read."""
-        self._builder.finalize(index_file_path(self._prefix))
+        self._builder.finalize(f"{self._prefix}.idx")

@@ -1,9 +1,11 @@
 """Chunks of the target: their first subwords and types."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, Place, SegmentedSentence
 from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
@@ -14,6 +16,9 @@ from syntax_nmt.data.projection import project_chunks
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.text.languages import TARGET
+
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
 
 
 class Chunks(AnnotationKind):

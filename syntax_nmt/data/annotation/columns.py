@@ -1,11 +1,12 @@
 """Features of the source's words: a column of CoNLL-U each, beside the trees."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.data.annotation.heads import HEADS, OfDependencyTrees
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
@@ -14,6 +15,9 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
+
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
 
 UNKNOWN = "<unk>"
 EMPTY = "_"

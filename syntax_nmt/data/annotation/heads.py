@@ -1,10 +1,11 @@
 """Dependency trees of the source or the target: the head of each subword."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, Place, SegmentedSentence
 from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, transfer_dependencies
@@ -23,6 +24,9 @@ from syntax_nmt.data.figures.word_trees import lift_heads
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.text.languages import SOURCE, TARGET
+
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
 
 
 class OfDependencyTrees(AnnotationKind):

@@ -1,14 +1,15 @@
 """The interface of a kind of annotation."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.arguments import flag
 from syntax_nmt.data.annotation_transfer import Transferred
@@ -18,6 +19,9 @@ from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
+
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
 
 
 class Place(NamedTuple):
@@ -111,7 +115,7 @@ class AnnotationKind(ABC):
     title: str
     parsed_by: str | None = None
     has_words: bool = True
-    text_kind: "AnnotationKind | None" = None
+    text_kind: AnnotationKind | None = None
     labels_file: str | None = None
     label: str = "label"
     no_label: str = "_"

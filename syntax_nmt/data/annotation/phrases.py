@@ -1,9 +1,11 @@
 """Phrases of the source from its constituency trees (Xu et al., 2020)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.data.annotation.constituents import OfConstituents
 from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
@@ -13,6 +15,9 @@ from syntax_nmt.data.figures.annotation_figures import PhraseFigures
 from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
+
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
 
 
 class Phrases(OfConstituents):

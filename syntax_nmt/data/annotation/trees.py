@@ -1,10 +1,11 @@
 """Binary trees over the source's subwords, from its constituency trees."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 
 from syntax_nmt.data.annotation.constituents import OfConstituents
 from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
@@ -14,6 +15,9 @@ from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.merges import Merge, binary_merges, random_merges
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
+
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from torch import Tensor
 
 _SINGLE = (0,)  # an empty row would count as without annotation
 

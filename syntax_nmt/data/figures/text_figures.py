@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from fairseq.data import Dictionary
-from fairseq.data.indexed_dataset import data_file_path, index_file_path
 
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE, SUBWORD_NMT, piece_marks
 from syntax_nmt.errors import UserError
+
+if TYPE_CHECKING:  # commands start without torch and fairseq
+    from fairseq.data import Dictionary
 
 _REMEDY = "run fairseq-preprocess again"
 _BLOCK = 1 << 18  # tokens read at a time: NumPy's arrays stay in the processor's cache
@@ -56,7 +57,7 @@ class TokenFile:
         """
         self.prefix = str(prefix)
         self.dictionary = dictionary
-        index_path, data_path = index_file_path(self.prefix), data_file_path(self.prefix)
+        index_path, data_path = f"{self.prefix}.idx", f"{self.prefix}.bin"
         for path in (index_path, data_path):
             if not Path(path).is_file():
                 raise UserError(f"{path}: not found: {_REMEDY}")
