@@ -59,8 +59,9 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
     Case, width, coding of accents, escapes, kinds of quotes and dashes do not count. If the
     characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and `.`),
     letters and digits are aligned, and each run of punctuation between two of them by the
-    longest common subsequence. A word that has none of the text's characters belongs to the
-    token of the previous word, and so does a mark that shares its token with letters of that word.
+    longest common subsequence; as many marks in both between its members replace one another. A
+    word that has none of the text's characters belongs to the token of the previous word, and so
+    does a mark that shares its token with letters of that word.
 
     Args:
         tokens: of the text that gets the annotation.
@@ -183,10 +184,15 @@ def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:
         runs = _run(left.characters, one), _run(right.characters, other)
         ends = one + len(runs[0]), other + len(runs[1])
         common = _common_suffix(*runs)
-        between = [(one + a, other + b) for a, b in _common_subsequence(*runs, common)]
-        # Where a word begins, its letters decide, or punctuation that touches them in both.
+        # Where a word begins, its letters decide, or punctuation that touches them in the text.
         next_word = left.words[ends[0]] if ends[0] < len(left.words) else None
-        pairs += [pair for pair in between if left.words[pair[0]] != next_word]
+        touching = ends[1] - common
+        between = []
+        for a, b, equal in reversed(_counterparts(*runs, common)):
+            touching -= other + b == touching - 1
+            if left.words[one + a] != next_word or (equal and other + b == touching):
+                between.append((one + a, other + b))
+        pairs += reversed(between)
         pairs += [(ends[0] - step, ends[1] - step) for step in range(common, -1, -1)]
         one, other = ends[0] + 1, ends[1] + 1
     return pairs[:-1]
@@ -204,13 +210,28 @@ def _common_suffix(left: str, right: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], backwards))
 
 
-def _common_subsequence(left: str, right: str, suffix: int) -> list[tuple[int, int]]:
-    """Indices of the longest common subsequence of two runs before their common suffix.
+def _counterparts(left: str, right: str, suffix: int) -> list[tuple[int, int, bool]]:
+    """Indices of the marks of two runs that belong together before their common suffix, and whether
+    they are equal; between equal ones, as many marks replace one another in order (`$` for `€`).
 
     Args:
         suffix: the number of characters at the ends to leave out.
     """
     left, right = left[: len(left) - suffix], right[: len(right) - suffix]
+    if not (left and right):
+        return []
+    found = []
+    one = other = 0
+    for a, b in [*_common_subsequence(left, right), (len(left), len(right))]:
+        if a - one == b - other:
+            found += [(one + step, other + step, False) for step in range(a - one)]
+        found.append((a, b, True))
+        one, other = a + 1, b + 1
+    return found[:-1]
+
+
+def _common_subsequence(left: str, right: str) -> list[tuple[int, int]]:
+    """Indices of the longest common subsequence of two runs."""
     if len(left) * len(right) > _LARGEST_TABLE:
         return []
     # lengths[i][j]: of the longest common subsequence of left[i:] and right[j:]

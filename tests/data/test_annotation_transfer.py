@@ -28,6 +28,7 @@ def tree_of(words: str, heads: list[int], multiword: tuple[MultiwordRange, ...] 
 
 ZUM = tree_of("geh zu dem Haus", [0, 4, 4, 1], (MultiwordRange(1, 3, "zum"),))
 
+NAME = tree_of('on "_Acceso_radio_" .', [2, 0, 2])
 ETC = tree_of("like tea etc , too", [0, 1, 2, 1, 1])
 # Hebrew, "in 'Haaretz' it was written", whose first quote depends on the verb; "the IDF announced".
 HAARETZ = tree_of('ב " ה ארץ " נכתב', [4, 6, 4, 6, 4, 0], (MultiwordRange(0, 4, 'ב"הארץ'),))
@@ -71,6 +72,8 @@ IDF = tree_of('צה"ל הודיע , כי', [2, 0, 2, 2])
         (ZUM, "geh zum Ha us", [0, 3, 1, 3], True, 0),
         (ZUM, "geh zumHaus", [0, 1], True, 0),
         (tree_of("pay 5 now", [0, 1, 1]), "pay <num> now", [0, 1, 1], False, 0),
+        (tree_of("costs $ 5 m .", [0, 1, 4, 2, 1]), "costs € 5 m .", [0, 1, 4, 2, 1], False, 0),
+        (NAME, 'on " Acceso radio " .', [2, 0, 2, 2, 2, 2], True, 0),
     ],
 )
 def test_heads_by_hand(tree, tokens, heads, bridged, torn):
@@ -146,6 +149,13 @@ def test_heads_over_random_cuts_are_trees():
         ("(S (NP (N tea)) (, ,) (V ate))", "tea. , ate", "(S (NP (N tea)) (, ,) (V ate))", 0),
         ("(S (`` ``) (NP (N tea)) (V ate))", '"tea ate', '(S (NP (N "tea)) (V ate))', 0),
         ("(S (P to) (N me@b) (. .))", "to me@ b.", "(S (P to) (N (N me@) (N b.)))", 0),
+        ("(NP ($ $) (QP (CD 5) (CD m)))", "€ 5 m", "(NP ($ $) (QP (CD 5) (CD m)))", 0),
+        (
+            '(PP (P on) (NP (N "_Acceso_radio_")) (. .))',
+            'on "Acceso radio" .',
+            '(PP (P on) (NP (N (N "Acceso) (N radio"))) (. .))',
+            0,
+        ),
         ("(NP ($ $) (QP (CD 5) (CD m)))", "$5 m", "(NP (QP (CD $5) (CD m)))", 1),
     ],
 )
