@@ -236,10 +236,15 @@ def of_this_text(
     start = max(0, min(same, len(annotated) - 1, len(tokens) - 1) - 2)
     raise OtherTextError(
         where,
-        f"the parse has {len(annotated)} words, the text ({corpus}) has {len(tokens)}: "
-        f"{_excerpt(annotated, start)!r} against {_excerpt(tokens, start)!r}",
+        f"{_difference(len(annotated), len(tokens), corpus)}: {_excerpt(annotated, start)!r} against {_excerpt(tokens, start)!r}",
         "annotate this very text, one entry a sentence",
     )
+
+
+def _difference(annotated: int, tokens: int, corpus: str) -> str:
+    if annotated == tokens:
+        return f"the parse has words of other characters than the text ({corpus})"
+    return f"the parse has {annotated} words, the text ({corpus}) has {tokens}"
 
 
 def check_same_text(

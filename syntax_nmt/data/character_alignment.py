@@ -33,7 +33,9 @@ _SPELLED = {
     **dict.fromkeys("-‐‑‒–—―−﹣-", "-"),
     "⁄": "/",
     **dict.fromkeys("ıİ", "i"),
+    "ـ": "",  # tatweel, which stretches Arabic words
 }
+_POINTED = ("ARABIC", "HEBREW")  # scripts whose text has vowel points or not
 _DOT_ABOVE = "\u0307"  # which İ leaves behind an i in other languages' lowercase
 _PUNCTUATION = regex.compile(r"[^\p{L}\p{N}\p{M}]+")
 _MARKS = regex.compile(r"[^\p{L}\p{N}\p{M}]*")
@@ -56,7 +58,7 @@ class Spelling(NamedTuple):
 def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
     """The token that each word belongs to: the one with its first character.
 
-    Case, width, coding of accents, escapes, kinds of quotes and dashes do not count. If the
+    Case, width, coding of accents, vowel points, escapes, kinds of quotes and dashes do not count. If the
     characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and `.`),
     letters and digits are aligned, and each run of punctuation between two of them by the
     longest common subsequence; as many marks in both between its members replace one another. A
@@ -163,13 +165,22 @@ def _numbered(escape: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _folded(character: str) -> str:
-    """A character without case, width and composition; empty for an invisible one."""
+    """A character without case, width and composition; empty for an invisible one, or a point."""
     if unicodedata.category(character) in ("Cc", "Cf") or character.isspace():
         return ""
     if character in _SPELLED:
         return _SPELLED[character]
     plain = unicodedata.normalize("NFKD", character).casefold()
-    return "".join(_SPELLED.get(part, part) for part in plain if not part.isspace())
+    return "".join(
+        _SPELLED.get(part, part) for part in plain if not (part.isspace() or _is_point(part))
+    )
+
+
+def _is_point(character: str) -> bool:
+    """Whether it is a mark over or under a letter of a script that is also written without."""
+    return unicodedata.category(character) == "Mn" and (
+        unicodedata.name(character, "").startswith(_POINTED)
+    )
 
 
 def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:

@@ -47,6 +47,10 @@ from syntax_nmt.errors import UserError
         ("KADIN'IN İÇTİĞİ", "kadın ' ın içtiği", [0, 3]),  # lowercased by Turkish rules
         ("Işık İzmir", "işik izmir", [0, 1]),
         ("İzmir Iğdır", "i\u0307zmir iğdir", [0, 1]),  # by those of other languages
+        ("كتاب جديد جدا .", "كِتابٌ جديدٌ جِدّاً.", [0, 1, 2, 2]),  # vowel points
+        ("והילד קטן", "וְהַיֶּלֶד קָטָן .", [0, 1]),
+        ("احمد", "أحمد", [0]),  # as parsers for Arabic normalise it
+        ("محمد هنا", "محـــمد هنا", [0, 1]),
         ("", "", []),
     ],
 )
@@ -69,6 +73,9 @@ def test_long_runs_are_aligned_at_their_ends():
         (".", "!"),
         ("5", "6"),
         ("ż", "z"),
+        ("й", "и"),
+        ("कि", "क"),  # vowels of a script that always writes them
+        ("كتاب", "كتب"),
     ],
 )
 def test_other_sentences(words, tokens):
