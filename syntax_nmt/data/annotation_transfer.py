@@ -236,7 +236,8 @@ def of_this_text(
     start = max(0, min(same, len(annotated) - 1, len(tokens) - 1) - 2)
     raise OtherTextError(
         where,
-        f"{_difference(len(annotated), len(tokens), corpus)}: {_excerpt(annotated, start)!r} against {_excerpt(tokens, start)!r}",
+        f"{_difference(len(annotated), len(tokens), corpus)}: "
+        f"{_excerpt(annotated, start)!r} against {_excerpt(tokens, start)!r}",
         "annotate this very text, one entry a sentence",
     )
 

@@ -58,9 +58,9 @@ class Spelling(NamedTuple):
 def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
     """The token that each word belongs to: the one with its first character.
 
-    Case, width, coding of accents, vowel points, escapes, kinds of quotes and dashes do not count. If the
-    characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and `.`),
-    letters and digits are aligned, and each run of punctuation between two of them by the
+    Case, width, coding of accents, vowel points, escapes, kinds of quotes and dashes do not count.
+    If the characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and
+    `.`), letters and digits are aligned, and each run of punctuation between two of them by the
     longest common subsequence; as many marks in both between its members replace one another. A
     word that has none of the text's characters belongs to the token of the previous word, and so
     does a mark that shares its token with letters of that word.

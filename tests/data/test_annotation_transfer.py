@@ -168,10 +168,8 @@ def test_constituents_by_hand(tree, tokens, expected, torn):
 
 
 def test_the_same_number_of_words_is_no_reason():
-    with pytest.raises(
-        OtherTextError, match="words of other characters than the text .train.src:1"
-    ):
-        PHRASES.read("(S (A a) (B b))", ["c", "b"], Place(Path("t.trees"), 1), "train.src:1")
+    with pytest.raises(OtherTextError, match="words of other characters than the text"):
+        PHRASES.read("(S (A a) (B b))", ["c", "d"], Place(Path("t.trees"), 1), "train.src:1")
 
 
 @pytest.mark.parametrize("tokens", [[], ["\u200c"]])
@@ -183,5 +181,7 @@ def test_no_character_on_either_side_is_no_annotation(kind, entry, tokens):
     """As some parsers have it of a line of spaces."""
     place = Place(Path("train.src.annotation"), 1)
     assert kind.read(entry, tokens, place, "train.src:1") is None
-    with pytest.raises(OtherTextError, match="the parse has 1 words, the text .* has 2"):
+    with pytest.raises(
+        OtherTextError, match=r"the parse has 1 words, the text \(train.src:1\) has 2"
+    ):
         kind.read(entry, ["a", "b"], place, "train.src:1")
