@@ -117,8 +117,8 @@ class _BlockParser:
         if len(columns) != NUM_COLUMNS:
             raise self.error(
                 number,
-                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: write CoNLL-U, or "
-                f"the file again if it is truncated",
+                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: write CoNLL-U "
+                f"(Stanford CoreNLP: -outputFormat conllu), or the file again if it is truncated",
             )
         if columns[0] == str(len(self.rows) + 1):
             self.rows.append(columns)
