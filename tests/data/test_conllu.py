@@ -140,6 +140,7 @@ def test_the_last_block_needs_no_blank_line(tmp_path, ending):
 GOOD = row(1, 0) + "\n\n"
 MALFORMED = {
     "columns": (row(1, 2) + "\n2\tw\t_\n", 4, "3 tab-separated columns instead of 10"),
+    "CoreNLP's": ("1\tw\tw\tNN\tO\t0\tROOT\n", 3, "7 .*CoreNLP: -outputFormat conllu"),
     "spaces": ("1 w _ _ _ _ 0 root _ _\n", 3, "1 tab-separated"),
     "skipped id": (row(1, 0) + "\n" + row(3, 1), 4, "id '3' where 2 is next"),
     "no blank line": (row(1, 0) + "\n" + row(1, 0), 4, "id '1' where 2 is next"),
