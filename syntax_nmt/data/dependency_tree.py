@@ -149,6 +149,11 @@ class DependencyTree:
         return spans
 
 
+def one_token(value: str) -> str:
+    """A value of a column where spaces are separators: `_` for each run of them, and for none."""
+    return "_".join(value.split()) or "_"
+
+
 def _may_continue(token: str, word: str) -> bool:
     """Whether a token is no mark, or one that the word has."""
     return not is_punctuation(token) or spelling([token]).characters in spelling([word]).characters

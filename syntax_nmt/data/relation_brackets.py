@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
-from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle, word_depths
+from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle, one_token, word_depths
 
 _MOVED = re.compile(r"(.*)@([+-][0-9]{1,9})")
 
 
 def bracketed_by_relation(tree: DependencyTree) -> ConstituentTree:
     """The constituency tree of a dependency tree with one root; words without dependents are
-    leaves, others are leaves without a label in their bracket.
+    leaves, others are leaves without a label in their bracket. No label is empty or has a space.
     """
     heads = projective_heads(tree.heads)
     depths = word_depths(heads)
@@ -26,7 +26,7 @@ def bracketed_by_relation(tree: DependencyTree) -> ConstituentTree:
     for word, (start, end) in enumerate(_spans(heads)):
         moved = "" if heads[word] == tree.heads[word] else f"@{tree.heads[word] - word:+d}"
         alone = end == start + 1
-        label = f"{tree.relations[word]}{moved}"
+        label = f"{one_token(tree.relations[word])}{moved}"
         nodes.append(Constituent(label, start, end, depths[word], alone))
         if not alone:
             nodes.append(Constituent("", word, word + 1, depths[word] + 1, True))
