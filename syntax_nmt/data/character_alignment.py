@@ -188,7 +188,7 @@ def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:
     letters = _PUNCTUATION.sub("", left.characters)
     if not letters or letters != _PUNCTUATION.sub("", right.characters):
         return []
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     one = other = 0
     # Every letter or digit follows a possibly empty run of punctuation; another run ends the text.
     for _ in range(len(letters) + 1):

@@ -200,6 +200,24 @@ def test_every_command_has_every_form(commands, capsys):
         assert max(map(len, texts["text"].split("\n"))) <= 100
 
 
+def test_labels_of_a_file_through_a_command(tmp_path, capsys):
+    labels = ["\x1b[2J", "a\u202eb\x9b", "=1+1", "@SUM|x", "<img"]
+    tags = write(tmp_path / "tags", [f"B-{label} I-{label} O" for label in labels])
+    shown = ["\ufffd[2J", "a\ufffdb\ufffd"]
+    expected = {
+        "text": [*shown, "=1+1", "@SUM|x", "<img"],
+        "markdown": [*shown, "=1+1", r"@SUM\|x", r"\<img"],
+        "latex": [*shown, "=1+1", r"@SUM\textbar{}x", r"\ensuremath{<}img"],
+        "tsv": [*shown, "'=1+1", "'@SUM|x", "<img"],
+    }
+    for form, cells in expected.items():
+        main(["chunks", "--hypothesis", str(tags), "--score", str(tags), "--format", form])
+        printed = capsys.readouterr().out
+        assert {*cells} <= {
+            line.strip("| ").replace("\t", " ").split(" ")[0] for line in printed.split("\n")
+        }
+
+
 def test_two_outputs_cannot_share_stdout(commands):
     for name, arguments in commands.items():
         message = refused(name.split()[0], *arguments, "--format", "latex", "--json", "-")
