@@ -2,9 +2,12 @@
 
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_JOINERS = "\u200c\u200d"  # of letters, in Persian and Hindi
 
 
 class UserError(Exception):
@@ -14,9 +17,18 @@ class UserError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        line = " ".join(message.split())
-        # Characters of damaged files must not disturb the terminal.
-        super().__init__("".join(char if char.isprintable() else "\ufffd" for char in line))
+        super().__init__(printable(" ".join(message.split())))
+
+
+def printable(text: str) -> str:
+    """A line that disturbs no terminal and no table: others than visible characters, spaces and
+    joiners (control characters, line ends, marks of direction) are U+FFFD.
+    """
+    return "".join(char if _is_printable(char) else "\ufffd" for char in text)
+
+
+def _is_printable(char: str) -> bool:
+    return char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
 
 
 def not_installed(package: str | None) -> str:

@@ -87,7 +87,11 @@ def add_mismatch_options(parser: argparse.ArgumentParser) -> None:
         help="what to do if the words of annotation and text differ after alignment by "
         "characters: stop, or skip (those sentences get no annotation) (default: %(default)s)",
     )
-    add_flags(parser, attach_roots="if a parse has several roots, attach the others to the first")
+    add_flags(
+        parser,
+        attach_roots="if a parse has several roots, attach the others to the first that is no "
+        "punctuation",
+    )
 
 
 def add_feature_options(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from syntax_nmt.arguments import add_flags
 from syntax_nmt.commands.shared.linearised import add_form_arguments, form_of
 from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation_transfer import over_text
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
@@ -20,8 +21,10 @@ EXAMPLE = "syntax-nmt linearise train.en.trees --words none --output train.parse
 DESCRIPTION = """\
 Trees as text, one a line: `(S (NP the cat ) sleeps )`. Dependency trees are bracketed by relation:
 `(root (nsubj (det the ) cat ) sleeps )`; where arcs cross, a word moves up in the tree, and with
---labels full its label tells where its head is, `obl@-3`. In words, ( is -LRB- and ) is -RRB-. A
-sentence without a tree is an empty line. `syntax-nmt prepare --linearised` makes text for training.
+--labels full its label tells where its head is, `obl@-3`. In words and relations, ( is -LRB- and )
+is -RRB-; the words are those of a text, as `prepare --linearised` writes them: multiword tokens
+whole (`du`, not `de` and `le`), and a word with spaces as several. A sentence without a tree is an
+empty line. `syntax-nmt prepare --linearised` makes text for training.
 """
 
 
@@ -45,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
     check_outputs([args.output], [args.file])
     trees = _trees(args.file)
     with open_output(args.output) as stream:
-        stream.writelines(_lines(args.file, trees, form_of(args, KEPT, args.closing)))
+        stream.writelines(_lines(trees, form_of(args, KEPT, args.closing)))
 
 
 def _trees(file: Path) -> Iterator[ConstituentTree | DependencyTree | None]:
@@ -59,17 +62,8 @@ def _trees(file: Path) -> Iterator[ConstituentTree | DependencyTree | None]:
     )
 
 
-def _lines(
-    file: Path, trees: Iterator[ConstituentTree | DependencyTree | None], form: Form
-) -> Iterator[str]:
+def _lines(trees: Iterator[ConstituentTree | DependencyTree | None], form: Form) -> Iterator[str]:
     for tree in trees:
-        if tree is None:
-            yield "\n"
-            continue
-        for word in tree.words:
-            if word.split() != [word]:
-                raise UserError(
-                    f"{file}:{tree.line}: the word {word!r} has a space, where words of a text "
-                    "end: write it as several words"
-                )
-        yield f"{linearised(tree, form)}\n"
+        if isinstance(tree, DependencyTree):
+            tree = over_text(tree)
+        yield "\n" if tree is None else f"{linearised(tree, form)}\n"

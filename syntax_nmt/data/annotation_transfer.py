@@ -7,7 +7,7 @@ change.
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Generic, TypeVar
 
@@ -75,6 +75,15 @@ def transfer_dependencies(
     torn = sum(len(part) > 1 and tree.leaves_several(group) for part, group in zip(parts, groups))
     uncut = _uncut(forms, parts)
     return Transferred(tree.transferred(home, tokens), bridged=True, torn=torn, uncut=uncut)
+
+
+def over_text(tree: DependencyTree) -> DependencyTree | None:
+    """The tree over the words of its text, between spaces: multiword tokens are one, and words with
+    spaces are several; None if it has no character.
+    """
+    tokens = [token for span in tree.surface_spans() for token in span.form.split()]
+    found = transfer_dependencies(tree, tokens)
+    return None if found is None else replace(found.annotation, words=tuple(tokens))
 
 
 def _aligned(
@@ -236,10 +245,16 @@ def of_this_text(
     start = max(0, min(same, len(annotated) - 1, len(tokens) - 1) - 2)
     raise OtherTextError(
         where,
-        f"the parse has {len(annotated)} words, the text ({corpus}) has {len(tokens)}: "
+        f"{_difference(len(annotated), len(tokens), corpus)}: "
         f"{_excerpt(annotated, start)!r} against {_excerpt(tokens, start)!r}",
         "annotate this very text, one entry a sentence",
     )
+
+
+def _difference(annotated: int, tokens: int, corpus: str) -> str:
+    if annotated == tokens:
+        return f"the parse has words of other characters than the text ({corpus})"
+    return f"the parse has {annotated} words, the text ({corpus}) has {tokens}"
 
 
 def check_same_text(

@@ -33,7 +33,9 @@ _SPELLED = {
     **dict.fromkeys("-‐‑‒–—―−﹣-", "-"),
     "⁄": "/",
     **dict.fromkeys("ıİ", "i"),
+    "ـ": "",  # tatweel, which stretches Arabic words
 }
+_POINTED = ("ARABIC", "HEBREW")  # scripts whose text has vowel points or not
 _DOT_ABOVE = "\u0307"  # which İ leaves behind an i in other languages' lowercase
 _PUNCTUATION = regex.compile(r"[^\p{L}\p{N}\p{M}]+")
 _MARKS = regex.compile(r"[^\p{L}\p{N}\p{M}]*")
@@ -56,11 +58,12 @@ class Spelling(NamedTuple):
 def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
     """The token that each word belongs to: the one with its first character.
 
-    Case, width, coding of accents, escapes, kinds of quotes and dashes do not count. If the
-    characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and `.`),
-    letters and digits are aligned, and each run of punctuation between two of them by the
-    longest common subsequence. A word that has none of the text's characters belongs to the
-    token of the previous word, and so does a mark that shares its token with letters of that word.
+    Case, width, coding of accents, vowel points, escapes, kinds of quotes and dashes do not count.
+    If the characters differ only in punctuation (`U.S.` at the end of a sentence against `U.S.` and
+    `.`), letters and digits are aligned, and each run of punctuation between two of them by the
+    longest common subsequence; as many marks in both between its members replace one another. A
+    word that has none of the text's characters belongs to the token of the previous word, and so
+    does a mark that shares its token with letters of that word.
 
     Args:
         tokens: of the text that gets the annotation.
@@ -162,13 +165,22 @@ def _numbered(escape: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _folded(character: str) -> str:
-    """A character without case, width and composition; empty for an invisible one."""
+    """A character without case, width and composition; empty for an invisible one, or a point."""
     if unicodedata.category(character) in ("Cc", "Cf") or character.isspace():
         return ""
     if character in _SPELLED:
         return _SPELLED[character]
     plain = unicodedata.normalize("NFKD", character).casefold()
-    return "".join(_SPELLED.get(part, part) for part in plain if not part.isspace())
+    return "".join(
+        _SPELLED.get(part, part) for part in plain if not (part.isspace() or _is_point(part))
+    )
+
+
+def _is_point(character: str) -> bool:
+    """Whether it is a mark over or under a letter of a script that is also written without."""
+    return unicodedata.category(character) == "Mn" and (
+        unicodedata.name(character, "").startswith(_POINTED)
+    )
 
 
 def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:
@@ -176,17 +188,22 @@ def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:
     letters = _PUNCTUATION.sub("", left.characters)
     if not letters or letters != _PUNCTUATION.sub("", right.characters):
         return []
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     one = other = 0
     # Every letter or digit follows a possibly empty run of punctuation; another run ends the text.
     for _ in range(len(letters) + 1):
         runs = _run(left.characters, one), _run(right.characters, other)
         ends = one + len(runs[0]), other + len(runs[1])
         common = _common_suffix(*runs)
-        between = [(one + a, other + b) for a, b in _common_subsequence(*runs, common)]
-        # Where a word begins, its letters decide, or punctuation that touches them in both.
+        # Where a word begins, its letters decide, or punctuation that touches them in the text.
         next_word = left.words[ends[0]] if ends[0] < len(left.words) else None
-        pairs += [pair for pair in between if left.words[pair[0]] != next_word]
+        touching = ends[1] - common
+        between = []
+        for a, b, equal in reversed(_counterparts(*runs, common)):
+            touching -= other + b == touching - 1
+            if left.words[one + a] != next_word or (equal and other + b == touching):
+                between.append((one + a, other + b))
+        pairs += reversed(between)
         pairs += [(ends[0] - step, ends[1] - step) for step in range(common, -1, -1)]
         one, other = ends[0] + 1, ends[1] + 1
     return pairs[:-1]
@@ -204,13 +221,28 @@ def _common_suffix(left: str, right: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], backwards))
 
 
-def _common_subsequence(left: str, right: str, suffix: int) -> list[tuple[int, int]]:
-    """Indices of the longest common subsequence of two runs before their common suffix.
+def _counterparts(left: str, right: str, suffix: int) -> list[tuple[int, int, bool]]:
+    """Indices of the marks of two runs that belong together before their common suffix, and whether
+    they are equal; between equal ones, as many marks replace one another in order (`$` for `€`).
 
     Args:
         suffix: the number of characters at the ends to leave out.
     """
     left, right = left[: len(left) - suffix], right[: len(right) - suffix]
+    if not (left and right):
+        return []
+    found = []
+    one = other = 0
+    for a, b in [*_common_subsequence(left, right), (len(left), len(right))]:
+        if a - one == b - other:
+            found += [(one + step, other + step, False) for step in range(a - one)]
+        found.append((a, b, True))
+        one, other = a + 1, b + 1
+    return found[:-1]
+
+
+def _common_subsequence(left: str, right: str) -> list[tuple[int, int]]:
+    """Indices of the longest common subsequence of two runs."""
     if len(left) * len(right) > _LARGEST_TABLE:
         return []
     # lengths[i][j]: of the longest common subsequence of left[i:] and right[j:]

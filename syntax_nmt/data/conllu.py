@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from syntax_nmt.data.character_alignment import is_punctuation
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -79,21 +80,20 @@ def parse_block(
 
 
 def attach_roots(block: Sequence[str]) -> list[str]:
-    """A block with its further roots attached to the first.
+    """A block with its other roots attached to the first that has letters or digits.
 
     Args:
         block: its lines, comments included.
     """
-    first = None
-    attached = []
-    for line in block:
-        columns = line.split("\t")
-        if len(columns) >= NUM_COLUMNS - 2 and columns[0].isdecimal() and columns[6] == "0":
-            if first is not None:
-                columns[6:8] = [first, "parataxis" if columns[7] == "root" else columns[7]]
-            first = first or columns[0]
-        attached.append("\t".join(columns))
-    return attached
+    rows = [line.split("\t") for line in block]
+    roots = [
+        row for row in rows if len(row) >= NUM_COLUMNS - 2 and row[0].isdecimal() and row[6] == "0"
+    ]
+    roots.sort(key=lambda row: is_punctuation(row[1]))  # keeps their order otherwise
+    for row in roots[1:]:
+        other = "punct" if is_punctuation(row[1]) else "parataxis"
+        row[6:8] = [roots[0][0], other if row[7].lower() == "root" else row[7]]
+    return ["\t".join(row) for row in rows]
 
 
 class _BlockParser:
@@ -117,8 +117,8 @@ class _BlockParser:
         if len(columns) != NUM_COLUMNS:
             raise self.error(
                 number,
-                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: write CoNLL-U, or "
-                f"the file again if it is truncated",
+                f"{len(columns)} tab-separated columns instead of {NUM_COLUMNS}: write CoNLL-U "
+                f"(Stanford CoreNLP: -outputFormat conllu), or the file again if it is truncated",
             )
         if columns[0] == str(len(self.rows) + 1):
             self.rows.append(columns)
@@ -192,7 +192,7 @@ class _BlockParser:
                 self.numbers[roots[1]],
                 f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
                 f"use a parser that gives one root, mark the sentence '# parse = none', or give "
-                f"--attach-roots to prepare or binarize, and the others depend on the first",
+                f"--attach-roots to prepare or binarize, and one word stays the root",
             )
         cycle = find_cycle(heads)
         if cycle:

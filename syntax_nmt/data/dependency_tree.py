@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from syntax_nmt.data.character_alignment import is_punctuation, words_of_tokens
+from syntax_nmt.data.character_alignment import is_punctuation, spelling, words_of_tokens
 
 CONTINUATION = "goeswith"
 """The relation of Universal Dependencies for later parts of a split word."""
@@ -78,8 +78,9 @@ class DependencyTree:
         A token of several words stands for the one nearest to the root (the first of equals);
         punctuation counts only if a word depends on it (`$` of `$ 5`), or if the token has nothing
         else. That word's head lies in another token, and nearness to the root keeps the result a
-        tree with one root. A token without a word continues one that began before it, and depends
-        on that one's token (`goeswith`).
+        tree with one root. A token without a word continues one that began before it, depends on
+        that one's token (`goeswith`), and has its word's values, unless it is a mark that the word
+        does not have.
 
         Args:
             home: the token of each word, never falling
@@ -90,6 +91,7 @@ class DependencyTree:
         groups = words_of_tokens(home, len(tokens))
         heads = []
         kept: list[int | None] = []  # the word that each token stands for
+        owners: list[int | None] = []  # the word whose values it has
         goes_on = home[0]  # a token before the first word can only depend on a later one
         for token, group in enumerate(groups):
             word = min(group, key=ranks.__getitem__) if group else None
@@ -97,21 +99,23 @@ class DependencyTree:
                 goes_on = token
             heads.append(goes_on if word is None else home[self.heads[word]])
             kept.append(word)
+            continued = groups[goes_on][-1]
+            if word is None and _may_continue(tokens[token], self.words[continued]):
+                word = continued
+            owners.append(word)
 
-        def of_kept(values: Sequence[str], continued: str) -> tuple[str, ...]:
-            if not values:
-                return ()
-            return tuple(continued if word is None else values[word] for word in kept)
+        def of(words: Sequence[int | None], values: Sequence[str], other: str) -> tuple[str, ...]:
+            return tuple(other if word is None else values[word] for word in words if values)
 
         return DependencyTree(
             tuple(tokens),
             tuple(heads),
-            of_kept(self.relations, CONTINUATION),
-            of_kept(self.upos, "X"),
+            of(kept, self.relations, CONTINUATION),
+            of(owners, self.upos, "X"),
             line=self.line,
-            lemmas=of_kept(self.lemmas, "_"),
-            xpos=of_kept(self.xpos, "_"),
-            feats=of_kept(self.feats, "_"),
+            lemmas=of(owners, self.lemmas, "_"),
+            xpos=of(owners, self.xpos, "_"),
+            feats=of(owners, self.feats, "_"),
         )
 
     def _ranks(self) -> list[int]:
@@ -143,6 +147,16 @@ class DependencyTree:
             spans.append(item)
             position = item.end
         return spans
+
+
+def one_token(value: str) -> str:
+    """A value of a column where spaces are separators: `_` for each run of them, and for none."""
+    return "_".join(value.split()) or "_"
+
+
+def _may_continue(token: str, word: str) -> bool:
+    """Whether a token is no mark, or one that the word has."""
+    return not is_punctuation(token) or spelling([token]).characters in spelling([word]).characters
 
 
 def word_depths(heads: Sequence[int]) -> list[int]:

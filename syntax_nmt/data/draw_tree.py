@@ -6,6 +6,7 @@ from typing import NamedTuple
 from wcwidth import wcswidth
 
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.errors import printable
 
 # Symbols of a head, by whether it has dependents above and below; with a plain end where other
 # lines pass.
@@ -50,7 +51,7 @@ def _arcs(tree: DependencyTree) -> list[str]:
     """
     uprights = _uprights(tree.heads)
     lines = []
-    for row, (head, word) in enumerate(zip(tree.heads, tree.words)):
+    for row, (head, word) in enumerate(zip(tree.heads, map(printable, tree.words))):
         passing = {x.column for x in uprights.values() if x.first <= row <= x.last}
         begin = -1 if head == row else uprights[head].column
         own = uprights.get(row)
@@ -112,7 +113,7 @@ def _note(reference: DependencyTree, word: int) -> str:
     head = reference.heads[word]
     if head == word:
         return "✗ reference: the root"
-    return f"✗ reference: {head + 1} {reference.words[head]}"
+    return f"✗ reference: {head + 1} {printable(reference.words[head])}"
 
 
 def _styled(text: str, style: str, characters: int, colour: bool) -> str:

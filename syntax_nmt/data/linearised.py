@@ -3,18 +3,19 @@
 Tokens stand between single spaces. Those that begin with a bracket are symbols: `(` opens a
 constituent and names it, `)` closes one and may name it again. All others are words, escaped as in
 files of bracketed trees: `(` is `-LRB-`, `)` is `-RRB-`. Unlike there, a word that looks like an
-escape is marked by a backslash, so that every word is read again as it was.
+escape is marked by a backslash, so that every word is read again as it was. So are relations, but
+spaces in them are underscores.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from syntax_nmt.data.constituents import Constituent, ConstituentTree, escape_word
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.relation_brackets import bracketed_by_relation
+from syntax_nmt.data.relation_brackets import bracketed_by_relation, dependencies_of_brackets
 
 TRANSLATE, PARSE = TASKS = ("<TR>", "<PA>")
 """The first token of a source says what a multi-task model is to write."""
@@ -44,20 +45,25 @@ class Form:
     labels: str = SHORT
     closing: bool = False
 
-    def symbols(self, label: str) -> tuple[str, str]:
-        """The brackets of a constituent."""
+    def symbols(self, label: str, of_relation: bool) -> tuple[str, str]:
+        """The brackets of a constituent, or of a word and its dependents.
+
+        Args:
+            of_relation: a relation may have brackets itself, a constituent's label has none.
+        """
         if self.labels == SHORT and label:
             label = _SHORT.match(label)[0]  # type: ignore[index]
         elif self.labels == NO_LABELS:
             label = ""
-        label = escape_word(label)
+        label = escape(label) if of_relation else label
         return f"({label}", f"){label if self.closing else ''}"
 
 
 def linearised(tree: ConstituentTree | DependencyTree, form: Form) -> str:
     """The text of a tree; a dependency tree is bracketed by relation."""
     # A word has a bracket of its own for its part of speech or its relation.
-    of_words = form.labels == FULL or isinstance(tree, DependencyTree)
+    of_relations = isinstance(tree, DependencyTree)
+    of_words = form.labels == FULL or of_relations
     if isinstance(tree, DependencyTree):
         tree = bracketed_by_relation(tree)
     tokens: list[str] = []
@@ -67,7 +73,7 @@ def linearised(tree: ConstituentTree | DependencyTree, form: Form) -> str:
             tokens.append(closing.pop())
         alone = node.leaf and _is_only_child(tree, place)
         if not node.leaf or not place or (of_words and (node.label or alone)):
-            opens, closes = form.symbols(node.label)
+            opens, closes = form.symbols(node.label, of_relations)
             tokens.append(opens)
             closing.append(closes)
         if node.leaf and form.words == KEPT:
@@ -87,7 +93,7 @@ def is_symbol(token: str) -> bool:
 
 
 def escape(word: str) -> str:
-    """A word as a token that is no symbol; the inverse of :func:`unescape`."""
+    """A word or relation without brackets, and no symbol; the inverse of :func:`unescape`."""
     return escape_word(_MARKED.sub(r"\\\g<0>", word))
 
 
@@ -168,3 +174,13 @@ def read_linearised(text: str) -> ConstituentTree:
                 nodes.pop()
         last = token
     return ConstituentTree(tuple(words), tuple(nodes))
+
+
+def read_dependencies(text: str) -> DependencyTree:
+    """The dependency tree of a linearised text with its words and full relations.
+
+    Raises:
+        ValueError: it is not balanced, or no dependency tree.
+    """
+    tree = dependencies_of_brackets(read_linearised(text))
+    return replace(tree, relations=tuple(map(unescape, tree.relations)))

@@ -8,24 +8,25 @@ then tells how far away its own head is: `obl@-3`, three words to the left.
 
 import re
 from collections.abc import Sequence
+from heapq import heappop, heappush
 
 from syntax_nmt.data.constituents import Constituent, ConstituentTree
-from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle, word_depths
+from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle, one_token, word_depths
 
 _MOVED = re.compile(r"(.*)@([+-][0-9]{1,9})")
 
 
 def bracketed_by_relation(tree: DependencyTree) -> ConstituentTree:
     """The constituency tree of a dependency tree with one root; words without dependents are
-    leaves, others are leaves without a label in their bracket.
+    leaves, others are leaves without a label in their bracket. No label is empty or has a space.
     """
     heads = projective_heads(tree.heads)
     depths = word_depths(heads)
     nodes = []
-    for word, (start, end, _) in enumerate(_spans(heads)):
+    for word, (start, end) in enumerate(_spans(heads)):
         moved = "" if heads[word] == tree.heads[word] else f"@{tree.heads[word] - word:+d}"
         alone = end == start + 1
-        label = f"{tree.relations[word]}{moved}"
+        label = f"{one_token(tree.relations[word])}{moved}"
         nodes.append(Constituent(label, start, end, depths[word], alone))
         if not alone:
             nodes.append(Constituent("", word, word + 1, depths[word] + 1, True))
@@ -73,39 +74,72 @@ def projective_heads(heads: Sequence[int]) -> list[int]:
     """Heads of which every word and its descendants are neighbours; the shortest of the arcs that
     are in the way moves first.
 
+    An arc is in the way if a word between its ends is no descendant of its head. It remains so
+    until it moves, because descendants are only lost: by the old head, when an arc moves. Sets of
+    words are whole numbers, a bit for each word.
+
     Args:
         heads: 0-based head of each word; the root's is its own index.
     """
     lifted = list(heads)
-    while any(end - start != words for start, end, words in _spans(lifted)):
-        crossing = [word for word in range(len(lifted)) if _crosses(lifted, word)]
-        word = min(crossing, key=lambda word: abs(lifted[word] - word))
-        lifted[word] = lifted[lifted[word]]
+    below = [1 << word for word in range(len(heads))]  # each word and its descendants
+    depths = word_depths(heads)
+    for word in sorted(range(len(heads)), key=lambda word: -depths[word]):
+        if heads[word] != word:
+            below[heads[word]] |= below[word]
+    fitting = [0] * len(heads)  # of each word, the dependents whose arcs are not in the way
+    crossing: list[tuple[int, int]] = []  # length and word of each arc in the way
+
+    def add(word: int) -> None:
+        head = lifted[word]
+        if _between(word, head) & ~below[head]:
+            heappush(crossing, (abs(head - word), word))
+        else:
+            fitting[head] |= 1 << word
+
+    for word in range(len(heads)):
+        add(word)
+    while crossing:
+        _, word = heappop(crossing)
+        head = lifted[word]
+        below[head] &= ~below[word]
+        left = below[word] & ((1 << head) - 1)
+        right = below[word] >> head
+        # Words that the head lost stand between it and its dependents beyond them.
+        lost = fitting[head] & _outside(left, right, head)
+        fitting[head] &= ~lost
+        while lost:
+            dependent = lost.bit_length() - 1
+            lost -= 1 << dependent
+            heappush(crossing, (abs(head - dependent), dependent))
+        lifted[word] = lifted[head]
+        add(word)
     return lifted
 
 
-def _spans(heads: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Of each word and its descendants the first, one past the last, and how many they are."""
+def _between(word: int, head: int) -> int:
+    """The set of the words between two."""
+    low, high = min(word, head), max(word, head)
+    return (1 << high) - (1 << (low + 1)) if high > low else 0
+
+
+def _outside(left: int, right: int, head: int) -> int:
+    """The set of the words farther from a head than the nearest of other words on their side.
+
+    Args:
+        left: the set of the other words before the head.
+        right: that after it, counted from the head.
+    """
+    before = (1 << left.bit_length() - 1) - 1 if left else 0
+    after = -1 << (head + (right & -right).bit_length()) if right else 0
+    return before | after
+
+
+def _spans(heads: Sequence[int]) -> list[tuple[int, int]]:
+    """Of each word and its descendants the first, and one past the last."""
     depths = word_depths(heads)
-    spans = [(word, word + 1, 1) for word in range(len(heads))]
+    spans = [(word, word + 1) for word in range(len(heads))]
     for word in sorted(range(len(heads)), key=lambda word: -depths[word]):
-        head = heads[word]
-        if head != word:
-            (start, end, words), (low, high, others) = spans[word], spans[head]
-            spans[head] = min(start, low), max(end, high), words + others
+        (start, end), (low, high) = spans[word], spans[heads[word]]
+        spans[heads[word]] = min(start, low), max(end, high)
     return spans
-
-
-def _crosses(heads: Sequence[int], word: int) -> bool:
-    """Whether a word between this one and its head is no descendant of the head."""
-    head = heads[word]
-    return any(
-        not _is_below(heads, between, head)
-        for between in range(min(word, head) + 1, max(word, head))
-    )
-
-
-def _is_below(heads: Sequence[int], word: int, head: int) -> bool:
-    while word != head and heads[word] != word:
-        word = heads[word]
-    return word == head

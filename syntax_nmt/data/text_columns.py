@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from wcwidth import wcswidth
 
+from syntax_nmt.errors import printable
+
 NO_FIGURE = "–"
 _WIDTH = 100
 
@@ -12,7 +14,7 @@ def labelled(label: str, parts: Sequence[str]) -> list[str]:
     """A label and a list of parts, wrapped to lines."""
     margin = max(8, wcswidth(label)) + 2
     lines = [label + " " * (margin - wcswidth(label))]
-    for part in parts:
+    for part in map(printable, parts):
         if len(lines[-1]) > margin and wcswidth(lines[-1]) + wcswidth(part) > _WIDTH - 2:
             lines.append(" " * margin)
         lines[-1] += part + " "

@@ -25,7 +25,7 @@ class WordAnnotation:
     Attributes:
         file: plain or `.gz`.
         kind: of the annotation.
-        attach_roots: attaches further roots of a parse to the first.
+        attach_roots: attaches further roots of a parse to its first word.
     """
 
     file: Path

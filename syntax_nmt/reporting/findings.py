@@ -1,5 +1,8 @@
 """The results of a command as text, Markdown, LaTeX, TSV or JSON.
 
+Labels and names come out of files: each form but JSON escapes what would disturb a terminal, add a
+column, or be executed. In TSV an apostrophe stands before what a spreadsheet takes for a formula.
+
 All commands use the same JSON keys: shares are in percent, null if there was nothing to count;
 `sentences` counts all sentences, `sentences_scored` those compared with gold,
 `sentences_without_gold` and `sentences_too_long` those excluded, `sentences_without_tree` and
@@ -19,6 +22,7 @@ from typing import Any
 from tabulate import tabulate
 
 from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.errors import printable
 
 TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv", "json")
 PLAIN, GITHUB = "plain", "github"
@@ -29,8 +33,14 @@ _NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay wi
 # Plain LaTeX has these only in mathematics.
 _IN_LATEX = {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "↓": r"$\downarrow$", "–": "--"}
 _IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}", "−": "$-$", "→": r"$\to$", "×": r"$\times$"}
+_IN_LATEX |= {"|": r"\textbar{}"}  # a dash in LaTeX's first encoding
 _IN_LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$"}
 _MINUS = re.compile(r"(?<= )-(?=\d)")
+# Columns, code, HTML and links.
+_IN_MARKDOWN = re.compile(r"[\\|`]|<(?=[A-Za-z/!?])|\](?=\()")
+# What spreadsheets execute, behind quotes as well; figures with a sign are none.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", '"')
+_SIGNED = re.compile(r"[+-]\d(?:[\d.,% ±()–−+-]| to )*")
 
 
 @dataclass(frozen=True)
@@ -55,13 +65,11 @@ class Table:
         Args:
             form: one of :data:`FORMATS` but JSON, PLAIN or GITHUB.
         """
+        head, *rows = [[_as(form, cell) for cell in row] for row in (self.head, *self.rows)]
         if form == TSV:
-            return "\n".join("\t".join(row) for row in (self.head, *self.rows))
-        head, rows = list(self.head), [list(row) for row in self.rows]
+            return "\n".join("\t".join(row) for row in (head, *rows))
         if form == TEXT:
             rows = [[_wrapped(name), *figures] for name, *figures in rows]
-        if form in (MARKDOWN, GITHUB):
-            head, *rows = map(_escaped, (head, *rows))
         if form == PLAIN:  # a head of its own would be padded
             head, rows = [], [head, *rows]
         aligned = [*["left"] * self.names, *["right"] * (len(self.head) - self.names)]
@@ -81,10 +89,10 @@ def markdown_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """A Markdown table without padding, whose lines come as its rows do.
 
     Args:
-        rows: their cells; the first row is the head.
+        rows: their cells, in Markdown themselves but for bars; the first row is the head.
     """
     for number, row in enumerate(rows):
-        yield f"| {' | '.join(_escaped(row))} |"
+        yield "| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |"
         if number == 0:
             yield "|---" * len(row) + "|"
 
@@ -118,17 +126,17 @@ class Findings:
         if form == JSON:
             return json.dumps(self.figures, indent=2, ensure_ascii=False) + "\n"
         remark = {LATEX: "% ", TSV: "# "}.get(form, "")
-        parts = [f"{remark}{self.heading}"] if self.heading else []
+        parts = [f"{remark}{_as(form, self.heading)}"] if self.heading else []
         if form == LATEX and self.tables:
             parts.append(r"% \usepackage{booktabs}")
         for table in self.tables:
-            title = f"{remark}{table.title}\n" if table.title else ""
-            if title and form == MARKDOWN:
-                title = f"**{table.title}**\n\n"
+            title = _as(form, table.title)
+            if title:
+                title = f"**{title}**\n\n" if form == MARKDOWN else f"{remark}{title}\n"
             parts.append(f"{title}{table.render(form)}")
         # Separate paragraphs in Markdown, which would join the lines.
         between = "\n\n" if form == MARKDOWN else "\n"
-        parts.append(between.join(f"{remark}{note}" for note in self.notes))
+        parts.append(between.join(f"{remark}{_as(form, note)}" for note in self.notes))
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -168,8 +176,14 @@ def _wrapped(name: str) -> str:
     return "\n".join(textwrap.wrap(name, _NAME_WIDTH)) or name
 
 
-def _escaped(row: Sequence[str]) -> list[str]:
-    return [cell.replace("|", r"\|") for cell in row]
+def _as(form: str, text: str) -> str:
+    """A cell or a line with labels and names out of files, as a form needs it."""
+    text = printable(text)
+    if form in (MARKDOWN, GITHUB):
+        return _IN_MARKDOWN.sub(r"\\\g<0>", text)
+    if form == TSV and text.startswith(_FORMULA) and not _SIGNED.fullmatch(text):
+        return f"'{text}"
+    return text
 
 
 def _latex_text(text: str) -> str:

@@ -7,9 +7,8 @@ from typing import Optional, TypeVar
 
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.data.linearised import balanced_share, read_linearised, words_of
+from syntax_nmt.data.linearised import balanced_share, read_dependencies, read_linearised, words_of
 from syntax_nmt.data.linearised_folder import join_between_symbols
-from syntax_nmt.data.relation_brackets import dependencies_of_brackets
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.constituents.constituent_corpus import (
@@ -66,7 +65,7 @@ def dependency_corpus(
     lines = _lines(path)
     golds = [None] * len(lines) if conllu is None else read_reference(conllu, len(lines), path)
     sizes = [None if gold is None else (len(gold), gold.num_surface_tokens) for gold in golds]
-    trees = _trees(lines, sizes, lambda line: dependencies_of_brackets(read_linearised(line)))
+    trees = _trees(lines, sizes, read_dependencies)
     reference = [
         gold if gold is None or tree is None else gold.collapse(len(tree))
         for gold, tree in zip(golds, trees)

@@ -28,6 +28,7 @@ def tree_of(words: str, heads: list[int], multiword: tuple[MultiwordRange, ...] 
 
 ZUM = tree_of("geh zu dem Haus", [0, 4, 4, 1], (MultiwordRange(1, 3, "zum"),))
 
+NAME = tree_of('on "_Acceso_radio_" .', [2, 0, 2])
 ETC = tree_of("like tea etc , too", [0, 1, 2, 1, 1])
 # Hebrew, "in 'Haaretz' it was written", whose first quote depends on the verb; "the IDF announced".
 HAARETZ = tree_of('ב " ה ארץ " נכתב', [4, 6, 4, 6, 4, 0], (MultiwordRange(0, 4, 'ב"הארץ'),))
@@ -71,6 +72,8 @@ IDF = tree_of('צה"ל הודיע , כי', [2, 0, 2, 2])
         (ZUM, "geh zum Ha us", [0, 3, 1, 3], True, 0),
         (ZUM, "geh zumHaus", [0, 1], True, 0),
         (tree_of("pay 5 now", [0, 1, 1]), "pay <num> now", [0, 1, 1], False, 0),
+        (tree_of("costs $ 5 m .", [0, 1, 4, 2, 1]), "costs € 5 m .", [0, 1, 4, 2, 1], False, 0),
+        (NAME, 'on " Acceso radio " .', [2, 0, 2, 2, 2, 2], True, 0),
     ],
 )
 def test_heads_by_hand(tree, tokens, heads, bridged, torn):
@@ -146,6 +149,13 @@ def test_heads_over_random_cuts_are_trees():
         ("(S (NP (N tea)) (, ,) (V ate))", "tea. , ate", "(S (NP (N tea)) (, ,) (V ate))", 0),
         ("(S (`` ``) (NP (N tea)) (V ate))", '"tea ate', '(S (NP (N "tea)) (V ate))', 0),
         ("(S (P to) (N me@b) (. .))", "to me@ b.", "(S (P to) (N (N me@) (N b.)))", 0),
+        ("(NP ($ $) (QP (CD 5) (CD m)))", "€ 5 m", "(NP ($ $) (QP (CD 5) (CD m)))", 0),
+        (
+            '(PP (P on) (NP (N "_Acceso_radio_")) (. .))',
+            'on "Acceso radio" .',
+            '(PP (P on) (NP (N (N "Acceso) (N radio"))) (. .))',
+            0,
+        ),
         ("(NP ($ $) (QP (CD 5) (CD m)))", "$5 m", "(NP (QP (CD $5) (CD m)))", 1),
     ],
 )
@@ -157,6 +167,11 @@ def test_constituents_by_hand(tree, tokens, expected, torn):
         assert parse_tree(format_tree(found.annotation), "t", 1).words == tuple(tokens.split())
 
 
+def test_the_same_number_of_words_is_no_reason():
+    with pytest.raises(OtherTextError, match="words of other characters than the text"):
+        PHRASES.read("(S (A a) (B b))", ["c", "d"], Place(Path("t.trees"), 1), "train.src:1")
+
+
 @pytest.mark.parametrize("tokens", [[], ["\u200c"]])
 @pytest.mark.parametrize(
     ("kind", "entry"),
@@ -166,5 +181,7 @@ def test_no_character_on_either_side_is_no_annotation(kind, entry, tokens):
     """As some parsers have it of a line of spaces."""
     place = Place(Path("train.src.annotation"), 1)
     assert kind.read(entry, tokens, place, "train.src:1") is None
-    with pytest.raises(OtherTextError, match="the parse has 1 words, the text"):
-        kind.read(entry, ["a"], place, "train.src:1")
+    with pytest.raises(
+        OtherTextError, match=r"the parse has 1 words, the text \(train.src:1\) has 2"
+    ):
+        kind.read(entry, ["a", "b"], place, "train.src:1")

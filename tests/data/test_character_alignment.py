@@ -30,6 +30,15 @@ from syntax_nmt.errors import UserError
         ("say 'Twas", "say ' , Twas", [0, 3]),  # letters count more than a mark elsewhere
         ("to me@b.de .", "to me@ b.de.", [0, 1, 1]),
         ("to me@b.de 's", "to me@ b.de's", [0, 1, 2]),
+        ("costs $ 5 m .", "costs € 5 m .", [0, 1, 2, 3, 4]),  # parsers write other marks
+        ("# 5 , $ 3", "£ 5 , € 3", [0, 1, 2, 3, 4]),
+        ("it 's $ 5 m", "it&apos;s €5 m", [0, 0, 1, 1, 2]),
+        ("a ( 1 ) .", "a [ 1 ].", [0, 1, 2, 3, 3]),
+        ("pay $5 now", "pay € 5 now", [0, 2, 3]),  # letters count more than another mark
+        ('on "_Acceso_radio_" .', 'on " Acceso radio " .', [0, 1, 5]),  # names joined by a mark
+        ('on "=Rio=de=Janeiro=" .', 'on "Rio de Janeiro" .', [0, 1, 4]),
+        ('on " Acceso radio " .', 'on "_Acceso_radio_" .', [0, 1, 1, 1, 1, 2]),
+        ("on (_a_)_b .", "on ( a ) b .", [0, 1, 5]),
         ("he — she", "he -- she", [0, 1, 2]),
         ("10 000 ﬁne caf\u00e9s", "10000 fine cafe\u0301s", [0, 0, 1, 2]),
         ("x \u200b y", "x y", [0, 0, 1]),  # nothing to be seen
@@ -38,6 +47,10 @@ from syntax_nmt.errors import UserError
         ("KADIN'IN İÇTİĞİ", "kadın ' ın içtiği", [0, 3]),  # lowercased by Turkish rules
         ("Işık İzmir", "işik izmir", [0, 1]),
         ("İzmir Iğdır", "i\u0307zmir iğdir", [0, 1]),  # by those of other languages
+        ("كتاب جديد جدا .", "كِتابٌ جديدٌ جِدّاً.", [0, 1, 2, 2]),  # vowel points
+        ("והילד קטן", "וְהַיֶּלֶד קָטָן .", [0, 1]),
+        ("احمد", "أحمد", [0]),  # as parsers for Arabic normalise it
+        ("محمد هنا", "محـــمد هنا", [0, 1]),
         ("", "", []),
     ],
 )
@@ -46,7 +59,7 @@ def test_by_hand(words, tokens, home):
 
 
 def test_long_runs_are_aligned_at_their_ends():
-    words, tokens = ["a", "*-" * 100_000, ".", "b"], ["a", "-*" * 100_000, ".", "b"]
+    words, tokens = ["a", "*-" * 100_000, ".", "b"], ["a", "-*" * 100_001, ".", "b"]
     assert align_words(words, tokens) == [0, 0, 2, 3]
 
 
@@ -60,6 +73,9 @@ def test_long_runs_are_aligned_at_their_ends():
         (".", "!"),
         ("5", "6"),
         ("ż", "z"),
+        ("й", "и"),
+        ("कि", "क"),  # vowels of a script that always writes them
+        ("كتاب", "كتب"),
     ],
 )
 def test_other_sentences(words, tokens):

@@ -57,13 +57,34 @@ def test_a_token_of_several_words_has_the_values_of_the_highest(column, expected
     assert values(column, ZUM, "geh zum Haus") == tuple(expected.split())
 
 
-def test_a_token_that_continues_a_word():
-    """As `goeswith` of its head."""
-    text = "1\tcat\tcat\tNOUN\tNN\tNumber=Sing\t0\troot\t_\t_"
-    found = [values(column, text, "c at") for column in COLUMNS]
-    assert found == [
-        ("NOUN", "X"), ("NN", "_"), ("root", "goeswith"), ("Number=Sing", "_"), ("cat", "_"),
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "tokens", "continuing"),
+    [
+        ("cat", "c at", (0, 1)),
+        ("bắt chuyện", "bắt chuyện", (0, 1)),  # a word of several tokens in every text
+        ("well-known", "well @-@ known", (0, 1, 2)),
+        ("mode,", "mode ,", (0, 1)),
+        ("26 000", "26 000 .", (0, 1)),  # the parse has no full stop
+        ("cat", '" c at "', (1, 2)),
+    ],
+)
+def test_a_token_that_continues_a_word(form, tokens, continuing):
+    """As `goeswith` of its head, with its word's values; a mark that the word lacks has none."""
+    text = f"1\t{form}\tcat\tNOUN\tNN\tNumber=Sing\t0\troot\t_\t_"
+    found = {column: values(column, text, tokens) for column in COLUMNS}
+    size = len(tokens.split())
+    for column, value, none in (
+        (UPOS, "NOUN", "X"), (XPOS, "NN", "_"), (FEATS, "Number=Sing", "_"), (LEMMA, "cat", "_"),
+    ):  # fmt: skip
+        assert found[column] == tuple(value if i in continuing else none for i in range(size))
+    first = continuing[0]
+    assert found[DEPREL] == tuple("root" if i == first else "goeswith" for i in range(size))
+
+
+def test_a_token_continues_the_last_word_of_the_one_before():
+    text = "1\tdo\tdo\tAUX\t_\t_\t0\troot\t_\t_\n2\tn't\tnot\tPART\t_\t_\t1\tadvmod\t_\t_"
+    assert values(UPOS, text, "don 't") == ("AUX", "PART")
+    assert values(LEMMA, text, "don 't") == ("do", "not")
 
 
 def test_values_with_spaces():

@@ -4,7 +4,7 @@ import random
 import pytest
 from trees_of import is_tree, random_heads
 
-from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
+from syntax_nmt.data.conllu import attach_roots, format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange, find_cycle, word_depths
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -140,6 +140,7 @@ def test_the_last_block_needs_no_blank_line(tmp_path, ending):
 GOOD = row(1, 0) + "\n\n"
 MALFORMED = {
     "columns": (row(1, 2) + "\n2\tw\t_\n", 4, "3 tab-separated columns instead of 10"),
+    "CoreNLP's": ("1\tw\tw\tNN\tO\t0\tROOT\n", 3, "7 .*CoreNLP: -outputFormat conllu"),
     "spaces": ("1 w _ _ _ _ 0 root _ _\n", 3, "1 tab-separated"),
     "skipped id": (row(1, 0) + "\n" + row(3, 1), 4, "id '3' where 2 is next"),
     "no blank line": (row(1, 0) + "\n" + row(1, 0), 4, "id '1' where 2 is next"),
@@ -179,6 +180,26 @@ def test_malformed_blocks_name_file_and_line(tmp_path, case):
         list(read_conllu(path))
     assert str(caught.value).startswith(f"{path}:{line}: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("roots", "attached"),
+    [
+        ("/ ROOT no ROOT is ROOT", [("2", "punct"), ("0", "ROOT"), ("2", "parataxis")]),
+        ("&quot; root is root . root", [("2", "punct"), ("0", "root"), ("2", "punct")]),
+        ("he x is Root so y", [("0", "x"), ("1", "parataxis"), ("1", "y")]),
+        (", x / ROOT", [("0", "x"), ("1", "punct")]),
+    ],
+)
+def test_the_first_word_stays_the_root(roots, attached):
+    words = roots.split()
+    rows = [f"{i}\t{word}\t_\t_\t_\t_\t0\t" for i, word in enumerate(words[::2], start=1)]
+    for ending in ("\t_\t_", ""):
+        block = ["# text", "1-2\tx" + "\t_" * 8]
+        block += [f"{row}{label}{ending}" for row, label in zip(rows, words[1::2])]
+        found = [tuple(line.split("\t")[6:8]) for line in attach_roots(block)[2:]]
+        assert found == attached
+        assert attach_roots(block)[:2] == block[:2]
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -58,3 +58,14 @@ def test_notes_are_aligned_after_wide_characters_and_accents():
         "2  ├─╼ 猫  ✗ reference: the root\n"
         "3  ╰─╼ e\u0301   ✗ reference: 2 猫\n"
     )
+
+
+def test_words_do_not_disturb_a_terminal():
+    words = ["\x1b[2J", "a\rb", "\u202ec"]
+    drawing = draw_tree(tree_of([0, 0, 0], words=words), tree_of([0, 0, 1], words=words))
+    assert [line.split()[2] for line in drawing.splitlines()] == [
+        "\ufffd[2J",
+        "a\ufffdb",
+        "\ufffdc",
+    ]
+    assert drawing.endswith("✗ reference: 2 a\ufffdb\n")

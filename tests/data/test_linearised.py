@@ -4,7 +4,7 @@ import itertools
 from random import Random
 
 import pytest
-from commands import refuse, syntax_nmt
+from commands import syntax_nmt
 
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import format_tree, parse_tree, read_trees
@@ -21,11 +21,11 @@ from syntax_nmt.data.linearised import (
     is_balanced,
     is_symbol,
     linearised,
+    read_dependencies,
     read_linearised,
     unescape,
     words_of,
 )
-from syntax_nmt.data.relation_brackets import dependencies_of_brackets
 
 TREE = "(S (NP-SBJ (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))"
 CAT = parse_tree(TREE, "f", 1)
@@ -126,7 +126,7 @@ def same(tree, forms=FORMS):
         if form.labels == FULL:
             back = read_linearised(text)
             if isinstance(tree, DependencyTree):
-                back = dependencies_of_brackets(back)
+                back = read_dependencies(text)
                 assert (back.heads, back.relations) == (tree.heads, tree.relations)
             else:
                 assert back.nodes == tree.nodes
@@ -156,6 +156,41 @@ def test_random_dependency_trees_come_back():
             same(DependencyTree(words, tuple(heads), ("r",) * size, ("_",) * size))
 
 
+@pytest.mark.parametrize(
+    "relation",
+    [
+        "nmod(of)",
+        "(",
+        ")",
+        ")(",
+        "-LRB-",
+        "\\",
+        "a\\(b",
+        "<TR>",
+        "@SUBJ>",
+        "x:y-z",
+        "nsubj@pass",
+        "é",
+    ],
+)
+def test_every_relation_comes_back(relation):
+    words, other = ("a", "b", "c"), "nmod(of)"
+    for heads in ((2, 2, 2), (1, 1, 1), (2, 2, 0), (0, 0, 1)):
+        if heads[heads[0]] == heads[0]:
+            relations = tuple(relation if heads[i] != i else other for i in range(3))
+            same(DependencyTree(words, heads, relations, ("_",) * 3))
+
+
+@pytest.mark.parametrize("space", [" ", "  ", "\t", "\x1c", "\x85", "\u2028", "\xa0"])
+def test_spaces_in_relations_are_underscores(space):
+    relations = (f"@SUBJ>{space}@P<", f"{space}", "")
+    tree = DependencyTree(("a", "b", "c"), (1, 1, 1), relations, ("_",) * 3)
+    text = linearised(tree, Form(labels=FULL))
+    assert text == "(_ (@SUBJ>_@P< a ) b (_ c ) )"
+    assert read_dependencies(text).relations == ("@SUBJ>_@P<", "_", "_")
+    assert words_of(linearised(tree, Form())) == ["a", "b", "c"]
+
+
 def test_the_builtin_corpus_comes_back(tmp_path):
     syntax_nmt("demo", tmp_path, "--train", "500", "--valid", "10", "--test", "10")
     assert sum(map(same, read_trees(tmp_path / "train.src.trees"))) == 500
@@ -175,12 +210,33 @@ def test_craft_comes_back(shared):
     assert sum(same(tree, FEW) for tree in read_trees(path) if tree is not None) == 30830
 
 
-def test_a_word_with_a_space_is_refused(tmp_path):
+DU_PARC = """\
+1\til\t_\t_\t_\t_\t2\tnsubj\t_\t_
+2\tvient\t_\t_\t_\t_\t0\troot\t_\t_
+3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_
+3\tde\t_\t_\t_\t_\t5\tcase\t_\t_
+4\tle\t_\t_\t_\t_\t5\tdet\t_\t_
+5\tparc\t_\t_\t_\t_\t2\tobl\t_\t_
+6\t26 000\t_\t_\t_\t_\t2\tnum(mod)\t_\t_
+7\t\xa0\t_\t_\t_\t_\t2\tdep\t_\t_
+
+# parse = none
+
+1\t\xa0\t_\t_\t_\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_the_command_writes_the_words_of_the_text(tmp_path):
+    """Multiword tokens whole, words with spaces as several, as `prepare --linearised` does."""
     file = tmp_path / "a.conllu"
-    file.write_text("1\t10 000\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
-    assert "a.conllu:1: the word '10 000' has a space" in refuse(
-        "syntax_nmt.cli", "linearise", file
+    file.write_text(DU_PARC, encoding="utf-8")
+    first, *others = syntax_nmt("linearise", file, "--labels", "full").stdout.split("\n")
+    assert first == (
+        "(root (nsubj il ) vient (obl (case du ) parc ) (num-LRB-mod-RRB- 26 (goeswith 000 ) ) )"
     )
+    assert others == ["", "", ""]
+    assert read_dependencies(first).relations[-2:] == ("num(mod)", "goeswith")
 
 
 def test_the_command(tmp_path):

@@ -1,9 +1,12 @@
 """Dependency trees as brackets: crossing arcs by hand, and brackets that are no tree."""
 
+from itertools import pairwise
 from random import Random
+from time import process_time
 
 import numpy as np
 import pytest
+from trees_of import random_heads
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.figures.word_trees import WordTrees
@@ -29,18 +32,59 @@ def test_a_word_whose_arc_crosses_moves_up():
     assert linearised(tree, Form()) == text.replace("@-5", "")
 
 
+def lifted_by_search(heads):
+    """As the page of the method says it: the shortest arc in the way moves first, one at a time."""
+    heads = list(heads)
+
+    def above(word):
+        return {word} if heads[word] == word else {word} | above(heads[word])
+
+    while crossing := [
+        (abs(head - word), word)
+        for word, head in enumerate(heads)
+        if any(head not in above(i) for i in range(min(word, head) + 1, max(word, head)))
+    ]:
+        _, word = min(crossing)
+        heads[word] = heads[heads[word]]
+    return heads
+
+
+def chain(order):
+    """Each word depends on the one before it in an order."""
+    heads = list(order)
+    for before, word in pairwise(order):
+        heads[word] = before
+    heads[order[0]] = order[0]
+    return heads
+
+
 def test_heads_move_only_where_arcs_cross():
     random, moved = Random(2), 0
-    for _ in range(300):
-        order = random.sample(range(8), 8)
-        heads = list(range(8))
-        for place in range(1, 8):
-            heads[order[place]] = random.choice(order[:place])
-        lifted = projective_heads(heads)
-        assert projective(lifted)
-        assert (lifted == heads) == projective(heads)
-        moved += lifted != heads
-    assert moved > 100
+    for size in (1, 2, 3, 5, 8, 8, 12, 30):
+        for _ in range(60):
+            heads = random_heads(random, size)
+            for tree in (heads, chain(random.sample(range(size), size))):
+                lifted = projective_heads(tree)
+                assert lifted == lifted_by_search(tree)
+                assert projective(lifted)
+                assert (lifted == tree) == projective(tree)
+                moved += lifted != tree
+    assert moved > 400
+
+
+@pytest.mark.parametrize("kind", ["shuffled", "shuffled chain", "every second word"])
+def test_long_sentences_take_no_time(kind):
+    """The search for crossing arcs anew after each move takes minutes."""
+    random, size = Random(3), 400
+    tree = {
+        "shuffled": random_heads(random, size),
+        "shuffled chain": chain(random.sample(range(size), size)),
+        "every second word": chain([*range(0, size, 2), *range(1, size, 2)][::-1]),
+    }[kind]
+    start = process_time()
+    lifted = projective_heads(tree)
+    assert projective(lifted)
+    assert process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_names_of_any_form():
 def test_latex_is_escaped_and_plain():
     text = TABLE.render("latex")
     assert r"system\_1" in text
-    assert r"a \& b|c" in text
+    assert r"a \& b\textbar{}c" in text
     assert r"50\%" in text
     assert r"35.1 $\pm$1.2" in text
     assert "$-$1.5" in text
@@ -108,6 +108,45 @@ def test_what_is_no_table_is_a_comment():
             assert f"{sign}{line}\n" in text
     assert "a note\nanother\n" in findings.text()
     assert json.loads(findings.text("json")) == {"x": 1}
+
+
+HOSTILE = {  # label: in text, Markdown, LaTeX and TSV; None = as in text
+    "\x1b[2Ja\rb\x9b": ("\ufffd[2Ja\ufffdb\ufffd", None, None, None),
+    "a\u202eb\u2066\n\tc\x1cd": ("a\ufffdb\ufffd\ufffd\ufffdc\ufffdd", None, None, None),
+    "=HYPERLINK(1)": ("=HYPERLINK(1)", None, None, "'=HYPERLINK(1)"),
+    "@SUBJ": ("@SUBJ", None, None, "'@SUBJ"),
+    "+1+cmd|x!A": ("+1+cmd|x!A", r"+1+cmd\|x!A", r"+1+cmd\textbar{}x!A", "'+1+cmd|x!A"),
+    "-LRB-": ("-LRB-", None, None, "'-LRB-"),
+    '"=1+1"': ('"=1+1"', None, None, '\'"=1+1"'),
+    "<script>": ("<script>", r"\<script>", r"\ensuremath{<}script\ensuremath{>}", None),
+    "[a](b)": ("[a](b)", r"[a\](b)", None, None),
+    r"a\|b": (r"a\|b", r"a\\\|b", r"a\textbackslash{}\textbar{}b", None),
+    "می\u200cروم\xa0x": ("می\u200cروم\xa0x", None, None, None),
+}
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+@pytest.mark.parametrize(
+    ("place", "form"), enumerate(["text", "markdown", "latex", "tsv", PLAIN, GITHUB])
+)
+def test_labels_out_of_files(label, place, form):
+    """In cells, in the head, and in the lines around a table."""
+    wanted = HOSTILE[label][{4: 0, 5: 1}.get(place, place)] or HOSTILE[label][0]
+    table = Table(["", label], [[label, "1"], ["x", label]], label)
+    assert table.render(form).count(wanted) == 3
+    assert len(table.render(form).splitlines()) == len(TABLE.render(form).splitlines())
+    if form in FORMATS:
+        text = Findings({}, [table], label, [label]).text(form)
+        assert not {"\x1b", "\r", "\x9b", "\x1c", "\u202e", "\u2066"} & {*text}
+        around = text.replace(table.render(form), "").split("\n")
+        sign = {"latex": "%", "tsv": "#"}.get(form, "")
+        assert len([*filter(None, around)]) == 3 + (form == "latex")
+        assert all(line.startswith(sign) for line in around if line)
+
+
+def test_figures_with_a_sign_are_no_formulas():
+    row = ["-1.5", "+0.4 to +4.5", "+1.0 ±0.3", "-1.5 (-2, 3)", "−1", "–", "+10,000", "-50%"]
+    assert Table(row, []).render("tsv") == "\t".join(row)
 
 
 def test_long_names_are_wrapped_in_text_alone():
@@ -159,6 +198,24 @@ def test_every_command_has_every_form(commands, capsys):
         assert "| " in texts["markdown"]
         assert "\t" in texts["tsv"]
         assert max(map(len, texts["text"].split("\n"))) <= 100
+
+
+def test_labels_of_a_file_through_a_command(tmp_path, capsys):
+    labels = ["\x1b[2J", "a\u202eb\x9b", "=1+1", "@SUM|x", "<img"]
+    tags = write(tmp_path / "tags", [f"B-{label} I-{label} O" for label in labels])
+    shown = ["\ufffd[2J", "a\ufffdb\ufffd"]
+    expected = {
+        "text": [*shown, "=1+1", "@SUM|x", "<img"],
+        "markdown": [*shown, "=1+1", r"@SUM\|x", r"\<img"],
+        "latex": [*shown, "=1+1", r"@SUM\textbar{}x", r"\ensuremath{<}img"],
+        "tsv": [*shown, "'=1+1", "'@SUM|x", "<img"],
+    }
+    for form, cells in expected.items():
+        main(["chunks", "--hypothesis", str(tags), "--score", str(tags), "--format", form])
+        printed = capsys.readouterr().out
+        assert {*cells} <= {
+            line.strip("| ").replace("\t", " ").split(" ")[0] for line in printed.split("\n")
+        }
 
 
 def test_two_outputs_cannot_share_stdout(commands):

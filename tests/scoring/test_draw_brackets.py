@@ -36,3 +36,7 @@ def test_labels():
 def test_one_word():
     assert drawn("(X (W see))") == ["  (see)"]
     assert drawn("(DT the)") == ["  the"]
+
+
+def test_labels_do_not_disturb_a_terminal():
+    assert drawn("(\x1b[2J (\u202eB a) (C b\x9b))") == ["  (\ufffd[2J a b\ufffd)"]

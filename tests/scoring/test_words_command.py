@@ -171,7 +171,7 @@ def test_source_side_and_compressed_files(files, capsys):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("other", "ref.conllu:4: the parse has 2 words, the text ("),
+        ("other", "ref.conllu:4: the parse has words of other characters than the text ("),
         ("fewer", "ref.conllu has 119 sentences, "),
         ("broken", "ref.conllu:1: 2 tab-separated columns instead of 10"),
     ],
@@ -202,6 +202,18 @@ def test_links_of_words_that_do_not_exist(files):
         "--links", files / "links",
     )  # fmt: skip
     assert f"{files / 'links'}: sentence 2 links words 0-99, counted from 0, of " in message
+    assert "end of each sentence" not in message
+
+
+def test_links_of_sentence_ends_are_named(files):
+    """As Marian writes them."""
+    sentences = [len(line.split()) for line in REFERENCE]
+    write(files / "links", [f"{size}-{size}" for size in sentences])
+    write_conllu(files / "src.conllu", REFERENCE)
+    assert "if the file links the end of each sentence, as Marian's do" in refused(
+        *systems(files), "--words-by", "upos", "--source-conllu", files / "src.conllu",
+        "--links", files / "links", "--tokenize", "none",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

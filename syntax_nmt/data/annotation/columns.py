@@ -11,7 +11,7 @@ import numpy as np
 from syntax_nmt.data.annotation.heads import HEADS, OfDependencyTrees
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_labels
-from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.dependency_tree import DependencyTree, one_token
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
@@ -69,7 +69,7 @@ class Column(OfDependencyTrees):
     def values(self, tree: DependencyTree) -> tuple[str, ...]:
         """The values of its words; `_` = none."""
         values: tuple[str, ...] = getattr(tree, self._values) or (EMPTY,) * len(tree)
-        return tuple("_".join(value.split()) or EMPTY for value in values)
+        return tuple(map(one_token, values))
 
     def labels(self, annotation: DependencyTree) -> Iterable[str]:
         """The values."""

@@ -23,8 +23,9 @@ _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 _FAMILY = f"'{BASE_FAMILY}'".encode()
-# Characters of UTF-8 that XML 1.0 does not have: controls, U+FFFE and U+FFFF.
-_NOT_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+# Characters that XML 1.0 does not have, and those that move the text around them: controls, line
+# ends other than \n, marks that override the direction of writing, U+FFFE and U+FFFF.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
 _TAG = re.compile(rb"<[^>]+>")  # words stand between tags, and may look like anything
 _ID = re.compile(rb'\bid="([^"]+)"')
 _REFERENCE = re.compile(rb'(?<=url\(#)[^)]+|(?<=href="#)[^"]+')
@@ -102,4 +103,9 @@ def _rendered(figure: Figure, form: str, transparent: bool = False) -> bytes:
     # Verdana is as wide as the font that was measured.
     families = _FAMILY + b", Verdana, sans-serif"
     content = _TAG.sub(lambda tag: tag[0].replace(_FAMILY, families), content)
-    return _NOT_XML.sub("\ufffd".encode(), content)
+    return without_controls(content.decode()).encode()
+
+
+def without_controls(text: str) -> str:
+    """The text of a picture or page, with U+FFFD for characters that would disturb it."""
+    return _CONTROLS.sub("\ufffd", text)

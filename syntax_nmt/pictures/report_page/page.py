@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.pictures.plots.figure_file import without_controls
 from syntax_nmt.pictures.report_page.picture import (
     Pictures,
     length_pictures,
@@ -66,7 +67,7 @@ def page_html(
         "training": ("Training", trainings),
         "samples": ("Samples", data.samples),
     }
-    return environment.get_template("page.html").render(
+    page = environment.get_template("page.html").render(
         title=title,
         digits=digits,
         how_chosen=how_chosen,
@@ -89,6 +90,7 @@ def page_html(
             for sample in data.samples
         ],
     )
+    return without_controls(page)
 
 
 def _tests(comparison: dict[str, Any]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from syntax_nmt.data.constituents import UNNAMED_CONSTITUENT, Constituent, ConstituentTree
+from syntax_nmt.errors import printable
 
 _RED, _PLAIN = "\033[31m", "\033[0m"
 
@@ -29,8 +30,7 @@ def draw_brackets(
         marked = not node.leaf and wrong(node)
         end = position + 1 if node.leaf else _end_of_words(tree, position)
         text = _words(tree, node) if end else "("
-        if not node.leaf:
-            text = _with_label(node, text)
+        text = printable(text if node.leaf else _with_label(node, text))
         position = end or position + 1
         below = tree.nodes[position].depth if position < len(tree.nodes) else 0
         closed = ")" * (node.depth - below if end else 0)

@@ -112,10 +112,16 @@ class SourceLinks:
             length = max((source for source, _ in pairs), default=0) + 1
             length = length if tree is None else len(tree)
             for source, target in links_outside(pairs, length, len(tokens)):
+                remedy = "align the words of these trees with the reference as --tokenize splits it"
+                if source <= length and target <= len(tokens):
+                    remedy += (
+                        "; if the file links the end of each sentence, as Marian's do, remove "
+                        "these links: the number is one past the last word"
+                    )
                 raise UserError(
                     f"{links}: sentence {place} links words {source}-{target}, counted from 0, of "
                     f"{length} source words ({conllu}) and {len(tokens)} of {reference.name}: "
-                    f"align the words of these trees with the reference as --tokenize splits it"
+                    f"{remedy}"
                 )
             linked: list[list[int]] = [[] for _ in tokens]
             for source, target in sorted(pairs):
