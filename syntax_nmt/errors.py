@@ -22,13 +22,14 @@ class UserError(Exception):
 
 def printable(text: str) -> str:
     """A line that disturbs no terminal and no table: others than visible characters, spaces and
-    joiners (control characters, line ends, marks of direction) are U+FFFD.
+    joiners (control characters, line ends, marks of direction) are U+FFFD. Bytes of names that are
+    no UTF-8 (surrogates) stay, as streams write them escaped.
     """
     return "".join(char if _is_printable(char) else "\ufffd" for char in text)
 
 
 def _is_printable(char: str) -> bool:
-    return char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
+    return char.isprintable() or char in _JOINERS or unicodedata.category(char) in ("Zs", "Cs")
 
 
 def not_installed(package: str | None) -> str:

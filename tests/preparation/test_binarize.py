@@ -241,7 +241,7 @@ FIRST_BLOCK = format_conllu(["the", "cat", "sleeps"], SENTENCES[0][1])
     ("file", "old", "new", "message"),
     [
         ("tok/train.de.conllu", "\tgo\t", "\tstay\t", r"tok/train\.de\.conllu:5: sentence 2: .* "
-         r"text \(.*tok/train\.de:2\) has 1: 'stay' .* 'go'"),
+         r"text \(.*tok/train\.de:2\): 'stay' .* 'go'"),
         ("tok/train.de.conllu", FIRST_BLOCK, "", r"tok/train\.de\.conllu:1: sentence 1 is missing "
          r"here .*annotation of sentence 2 \('go'"),
         ("bpe/train.de", "the ca@@ t", "the cat", r"bpe/train\.de:1: 4 subwords, but "
