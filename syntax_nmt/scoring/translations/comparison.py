@@ -288,7 +288,10 @@ def _notes(figures: dict[str, Any]) -> list[str]:
     over_seeds = [legend.pop(test) for test in _OVER_SEEDS if test in legend]
     if _has_intervals(figures):
         over_seeds.append(f"{INTERVAL}: interval of Δ over seeds and sentences")
-    notes = ["; ".join(legend.values()), "; ".join(over_seeds)]
+    items = [item for system in figures["systems"] for item in system["scores"].values()]
+    of_scores = ["±: half of the 95 % bootstrap interval"] * any("interval" in i for i in items)
+    of_scores += ["sd: standard deviation over runs"] * any(i["spread"] is not None for i in items)
+    notes = ["; ".join(each) for each in (of_scores, legend.values(), over_seeds)]
     if "sign_test" in there:
         notes.append(
             f"{_SIGNS}: what the system's translation of a sentence makes the baseline's score"
