@@ -114,12 +114,13 @@ def main(argv: Sequence[str] | None = None) -> None:
                 formatter_class=argparse.RawDescriptionHelpFormatter,
             )
             module.add_arguments(parser)
-            given, more = arguments[1:], None
+            given = arguments[1:]
             if getattr(module, "TAKES_MORE", False):
                 end = given.index("--") if "--" in given else len(given)
-                given, more = given[:end], given[end + 1 :]
-            args = parser.parse_args(given)
-            args.more = more
+                args = parser.parse_args(given[:end])
+                args.more = given[end + 1 :]
+            else:
+                args = parser.parse_args(given)
             resumes = getattr(args, getattr(module, "RESUMES", ""), None) is not None
             module.run(args)
             with errors_of_stdout():
