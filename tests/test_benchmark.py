@@ -46,6 +46,28 @@ def test_operations_of_one_method(tmp_path):
         assert counted["phrase_transformer"]["operations"] > 1.2 * stock
 
 
+# At most so many times the kernels of another system, in an update and in a search.
+KERNELS = {
+    "lstm": {"rnn_search_cgru": (0.84, 1.0)},
+    "rnn_search_cgru": {"bi_scale_rnn": (1.6, 1.54), "tree_coverage_rnn": (1.82, 1.46)},
+    "syntax_transformer": {"phrase_transformer": (2.12, 1.3)},
+}
+
+
+@pytest.mark.parametrize("stock", KERNELS)
+def test_kernels(tmp_path, stock):
+    """On a GPU, small kernels take the time of their launches."""
+    figures = tmp_path / "figures.json"
+    sizes = ("--size", "small", "--vocabulary", 500, "--length", 25, "--sentences", 8)
+    given = ("--arch", *KERNELS[stock], "--against", stock, "--count", "--batches", 1, *sizes)
+    succeed(*given, "--works", "training", "beam5", "--json", figures)
+    counted = json.loads(figures.read_text(encoding="utf-8"))["comparisons"][stock]
+    for name, limits in KERNELS[stock].items():
+        for work, limit in zip(("training", "beam5"), limits):
+            of_both = [counted[work][each]["kernels"] for each in (name, stock)]
+            assert of_both[0] <= limit * of_both[1], (work, of_both)
+
+
 def test_every_rnn_is_built_narrow(tmp_path):
     """With its own further sizes, and no RNN with those of another method."""
     figures = tmp_path / "figures.json"
