@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,8 @@ from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.repeated_product import RepeatedProduct
+
+Memory = TypeVar("Memory", bound="AttentionMemory")
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class AttentionMemory:
         """
         return self.keys.new_empty(0)
 
-    def with_keys(self, keys: Tensor, padding: Tensor) -> "AttentionMemory":
+    def with_keys(self: Memory, keys: Tensor, padding: Tensor) -> Memory:
         """The same sentences with other keys.
 
         Args:

@@ -56,9 +56,7 @@ class AttentiveGRU(Recurrence):
         self.attention = AdditiveAttention(memory_dim, attention_dim)
         self.context_projection = nn.Linear(memory_dim, GATES * state_dim, bias=False)
         # Rows: the hidden product of the GRU that reads the context, then the attention's query.
-        self.query_projection = StepLinear(
-            state_dim, GATES * state_dim + attention_dim, bias=False
-        )
+        self.query_projection = StepLinear(state_dim, GATES * state_dim + attention_dim, bias=False)
 
     def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of all steps.

@@ -87,9 +87,7 @@ class ChunkClock(nn.Module):
         self.attention = AdditiveAttention(memory_dim, attention_dim)
         self.context_projection = nn.Linear(memory_dim, GATES * chunk_dim)  # of GRU2, reads pc
         # Rows: the hidden product of GRU2, then the attention's query.
-        self.query_projection = StepLinear(
-            chunk_dim, GATES * chunk_dim + attention_dim, bias=False
-        )
+        self.query_projection = StepLinear(chunk_dim, GATES * chunk_dim + attention_dim, bias=False)
 
     def step_layers(self) -> tuple[StepLinear, ...]:
         """The linear maps of a step."""

@@ -145,10 +145,11 @@ class BiScaleGRU(Recurrence):
                     opened = opened | (own[step] & opens(gated).unsqueeze(-1))
                 chunk, finished = self.clock.step(between, opened, chunk, of_chunk)
                 state, weights = self._word(between, chunk, of_word)
-                columns.append((state, weights, gated, opened, chunk.state, finished, chunk.weights))
-        states, weights, gated, opened, *of_chunks = map(torch.stack, zip(*columns))
+                of_chunks = chunk.state, finished, chunk.weights
+                columns.append((state, weights, gated, opened, *of_chunks))
+        states, weights, gated, opened, *chunks = map(torch.stack, zip(*columns))
         logits = gated if chooses else self.gate(gated, gate_words)
-        return BiScaleSteps(chunk, states, weights, logits, opened.squeeze(-1), *of_chunks)
+        return BiScaleSteps(chunk, states, weights, logits, opened.squeeze(-1), *chunks)
 
     def step_layers(self) -> tuple[StepLinear, ...]:
         """The linear maps of a step, those of the chunk clock included."""
