@@ -8,7 +8,7 @@ computed from such tensors alone.
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -50,6 +50,7 @@ class Synchronisations:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self._of_host: dict[int, Any] = {}  # storages, kept so that their addresses stay theirs
+        self._within = False
 
     @property
     def ours(self) -> dict[str, int]:
@@ -58,7 +59,17 @@ class Synchronisations:
 
     def add(self, call: str) -> None:
         """Counts a call that the innermost line of one of the packages made."""
-        self.counts[f"{_asked_by(sys._getframe(2))}, {call}"] += 1
+        if not self._within:
+            self.counts[f"{_asked_by(sys._getframe(2))}, {call}"] += 1
+
+    @contextmanager
+    def counted_already(self) -> Iterator[None]:
+        """Within the context, operators below a counted call are not counted: it waits once."""
+        self._within = True
+        try:
+            yield
+        finally:
+            self._within = False
 
     def put_on_host(self, tensor: Tensor) -> None:
         """Takes a tensor for one of the host's."""
@@ -117,7 +128,8 @@ class _Called(TorchFunctionMode):
         found, first = self.found, args[0] if args else None
         if func in _TO_HOST and found.is_of_device(first):
             found.add(func.__name__)
-            result = func(*args, **kwargs)
+            with found.counted_already():
+                result = func(*args, **kwargs)
             if isinstance(result, Tensor):
                 # A copy: on a CPU it would be the tensor itself.
                 result = result.clone()
@@ -126,9 +138,11 @@ class _Called(TorchFunctionMode):
         listed = func in _SUBSCRIPTS and found.is_of_device(first) and _has_list(args[1])
         moved = func in _TO_DEVICE and isinstance(first, Tensor) and not found.is_of_device(first)
         filled = func is Tensor.new_tensor
-        if listed or moved or filled:
+        counted = listed or moved or filled
+        if counted:
             found.add(func.__name__)
-        result = func(*args, **kwargs)
+        with found.counted_already() if counted else nullcontext():
+            result = func(*args, **kwargs)
         if moved:
             return result.clone()
         if func in _FACTORIES:

@@ -46,6 +46,31 @@ def test_operations_of_one_method(tmp_path):
         assert counted["phrase_transformer"]["operations"] > 1.2 * stock
 
 
+# At most so many times the kernels of another system, in an update and in a search.
+KERNELS = {
+    "lstm": {"rnn_search_cgru": (0.84, 1.0), "rnn_search": (0.84, 1.0)},
+    "rnn_search_cgru": {"bi_scale_rnn": (1.6, 1.54), "tree_coverage_rnn": (1.82, 1.46)},
+    "syntax_transformer": {"phrase_transformer": (2.15, 1.3)},
+}
+
+
+@pytest.mark.parametrize("stock", KERNELS)
+def test_kernels(tmp_path, stock):
+    """On a GPU, small kernels take the time of their launches."""
+    figures = tmp_path / "figures.json"
+    sizes = ("--size", "small", "--vocabulary", 500, "--length", 25, "--sentences", 8)
+    given = ("--arch", *KERNELS[stock], "--against", stock)
+    if stock == "lstm":  # the group makes it bidirectional
+        given = ("--compare", stock)
+    counting = ("--count", "--batches", 1, "--works", "training", "beam5", "--json", figures)
+    succeed(*given, *counting, *sizes)
+    counted = json.loads(figures.read_text(encoding="utf-8"))["comparisons"][stock]
+    for name, limits in KERNELS[stock].items():
+        for work, limit in zip(("training", "beam5"), limits):
+            of_both = [counted[work][each]["kernels"] for each in (name, stock)]
+            assert of_both[0] <= limit * of_both[1], (work, of_both)
+
+
 def test_every_rnn_is_built_narrow(tmp_path):
     """With its own further sizes, and no RNN with those of another method."""
     figures = tmp_path / "figures.json"
@@ -82,6 +107,20 @@ def test_peers_that_are_not_installed_are_left_out(tmp_path):
     assert "joeynmt is left out: none here" in done.stderr
     assert "| `syntax_transformer` |" in done.stdout
     assert "marian" not in done.stdout
+
+
+def test_batches_of_a_data_folder(prepared):
+    """Of changing shapes, with all annotation; and fairseq-train itself, of which the log says."""
+    systems = ("--arch", "transformer", "dependency_transformer", "--max-tokens", 300)
+    for more in (("--passes", 2), ("--program",)):
+        command = [BENCHMARK / "varied.py", prepared.data, *TINY, *systems, "--batches", 3, *more]
+        done = subprocess.run(
+            [sys.executable, *map(str, command)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        *_, stock, ours = done.stdout.splitlines()
+        assert stock.startswith("| `transformer` |")
+        assert ours.startswith("| `dependency_transformer` |")
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Times, memory and operations of systems, side by side."""
 
+import re
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -8,6 +9,7 @@ from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 from works import System
 
@@ -74,6 +76,34 @@ def operations(work: Work, system: System) -> int:
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         work(system)
     return counter.get_total_flops()
+
+
+class _Kernels(TorchDispatchMode):
+    """Counts operators that compute: neither views, nor memory, nor questions about types."""
+
+    _FREE = re.compile(r"_record_function|(new_)?empty|promote_types|_unsafe_view|unsafe_split")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += not func.is_view and self._FREE.match(func.__name__) is None
+        return func(*args, **(kwargs or {}))
+
+
+def kernels(work: Work, system: System) -> int:
+    """Operators that compute, each about a kernel of a GPU.
+
+    On a CPU, torch's recurrent networks are some for each step; on a GPU one or two for all steps.
+
+    Args:
+        work: what to count; it is done once before.
+    """
+    work(system)
+    with _Kernels() as counter:
+        work(system)
+    return counter.count
 
 
 def peak_memory(work: Work, system: System, device: str) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from measure import interleaved, operations, summary
+from measure import interleaved, kernels, operations, summary
 from peak_memory import memory_of
 from peers import build_peers
 from quiet import silence
@@ -107,7 +107,7 @@ def arguments() -> argparse.Namespace:
     add("--device", default="cpu", choices=["cpu", "cuda"])
     add("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     add("--threads", type=int, default=1, help="of torch on a CPU")
-    add("--count", action="store_true", help="count operations, time nothing")
+    add("--count", action="store_true", help="count operations and kernels, time nothing")
     add("--memory", action="store_true", help="measure peak memory, too")
     add("--json", type=Path, help="write all figures there")
     args = parser.parse_args()
@@ -190,6 +190,7 @@ def measure(
     if args.count:
         for system in systems:
             figures[system.name]["operations"] = operations(data.work, system)
+            figures[system.name]["kernels"] = kernels(data.work, system)
         return figures
     seconds = interleaved(data.work, systems, args.repeats, args.device)
     for system, taken in zip(systems, seconds):

@@ -81,9 +81,40 @@ def build(
         dtype: the name of torch's type; on float16 and bfloat16 the optimizer keeps a float32 copy
             of all parameters, as under `--fp16` and `--bf16`.
     """
+    command = command_of(name, folder, sizes)
+    if dtype != "float32":
+        command.append("--fp16")  # chooses the scale of the loss
+    parser = options.get_training_parser()
+    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, [*command, *more]))
+    task = tasks.setup_task(cfg.task)
+    torch.manual_seed(1)
+    model = task.build_model(cfg.model).to(device, getattr(torch, dtype))
+    criterion = task.build_criterion(cfg.criterion)
+    if dtype == "float32":
+        optimizer = optim.build_optimizer(cfg.optimizer, list(model.parameters()))
+    else:
+        optimizer = optim.FP16Optimizer.build_optimizer(cfg, list(model.parameters()))
+    torch.manual_seed(1)
+    translator = task.build_model(cfg.model).to(device, getattr(torch, dtype))
+    translator.make_generation_fast_(need_attn=False)
+    return BenchmarkedSystem(name, task, model, criterion, optimizer, translator)
+
+
+def is_ours(name: str) -> bool:
+    """Whether an architecture is one of this package."""
+    return ARCH_MODEL_REGISTRY[name.partition("+")[0]].__module__.startswith("syntax_nmt.")
+
+
+def command_of(name: str, folder: Path, sizes: Sizes) -> list[str]:
+    """The options of fairseq-train for a system.
+
+    Args:
+        name: the architecture; what follows a plus sign is not of its name.
+        folder: of the data.
+    """
     base = name.partition("+")[0]
     model_type = ARCH_MODEL_REGISTRY[base]
-    ours = model_type.__module__.startswith("syntax_nmt.")
+    ours = is_ours(name)
     is_rnn = not issubclass(model_type, (TransformerModel, SyntaxHybrid))
     arch = f"{base}_tiny" if ours and is_rnn and sizes.width < NARROW else base
     chosen = dict(OWN if ours else STOCK)
@@ -102,22 +133,7 @@ def build(
         command += transformer_options(sizes)
     else:
         command += rnn_options(sizes, ours)
-    if dtype != "float32":
-        command.append("--fp16")  # chooses the scale of the loss
-    parser = options.get_training_parser()
-    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, [*command, *more]))
-    task = tasks.setup_task(cfg.task)
-    torch.manual_seed(1)
-    model = task.build_model(cfg.model).to(device, getattr(torch, dtype))
-    criterion = task.build_criterion(cfg.criterion)
-    if dtype == "float32":
-        optimizer = optim.build_optimizer(cfg.optimizer, list(model.parameters()))
-    else:
-        optimizer = optim.FP16Optimizer.build_optimizer(cfg, list(model.parameters()))
-    torch.manual_seed(1)
-    translator = task.build_model(cfg.model).to(device, getattr(torch, dtype))
-    translator.make_generation_fast_(need_attn=False)
-    return BenchmarkedSystem(name, task, model, criterion, optimizer, translator)
+    return command
 
 
 def transformer_options(sizes: Sizes, halves: Sequence[str] = HALVES) -> list[str]:

@@ -40,6 +40,8 @@ def cells(figures: Mapping[str, Any], unit: str, baseline: Mapping[str, Any]) ->
     if "operations" in figures:
         row["10⁹ operations"] = f"{figures['operations'] / BILLION:,.1f}"
         row["ratio"] = f"{figures['operations'] / baseline['operations']:.2f}"
+        row["kernels"] = f"{figures['kernels']:,}"
+        row["of the first"] = f"{figures['kernels'] / baseline['kernels']:.2f}"
     if "peak_memory" in figures:
         row["peak MiB"] = f"{figures['peak_memory'] / MIB:,.0f}"
     return row

@@ -1,14 +1,18 @@
 """Additive attention over a sentence whose keys are projected once."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.repeated_product import RepeatedProduct
+
+Memory = TypeVar("Memory", bound="AttentionMemory")
 
 
 @dataclass(frozen=True)
@@ -35,18 +39,32 @@ class AttentionMemory:
         """
         return self.keys.new_empty(0)
 
-    def average(self, weights: Tensor, of: Tensor) -> Tensor:
-        """Weighted sums over the source.
+    def with_keys(self: Memory, keys: Tensor, padding: Tensor) -> Memory:
+        """The same sentences with other keys.
+
+        Args:
+            keys: N×S×A.
+            padding: N×S, True = pad.
+        """
+        other = replace(self, keys=keys, padding=padding)
+        other.__dict__["_weighted"] = self._weighted  # one gradient of the values for all steps
+        return other
+
+    @cached_property
+    def _weighted(self) -> RepeatedProduct:
+        return RepeatedProduct(self.values)
+
+    def input_of(self, weights: Tensor) -> Tensor:
+        """Weighted sums of :attr:`values`, the input of a step.
 
         Args:
             weights: N×S; hypotheses of one sentence are adjacent; N is a multiple of B.
-            of: B×S×width, :attr:`values` or :attr:`encoded`.
 
         Returns:
             N×width.
         """
-        grouped = weights.view(of.size(0), -1, of.size(1))
-        return torch.bmm(grouped.to(of.dtype), of).flatten(0, 1)
+        grouped = weights.view(self.values.size(0), -1, self.values.size(1))
+        return self._weighted(grouped).flatten(0, 1)
 
 
 class AdditiveAttention(nn.Module):
@@ -79,18 +97,23 @@ class AdditiveAttention(nn.Module):
         """
         keys = memory.keys.unsqueeze(1)  # B×1×S×A
         grouped = query.view(keys.size(0), -1, 1, keys.size(-1))  # B×(N/B)×1×A
-        scores = _Scores.apply(grouped, keys, self.score.to(keys.dtype), memory.scratch)
-        scores = at_least_float32(scores).masked_fill(memory.padding.unsqueeze(1), float("-inf"))
-        return scores.softmax(dim=-1).flatten(0, 1)
+        score = self.score.to(keys.dtype)
+        closed = memory.padding.unsqueeze(1)  # B×1×S
+        scores = _Scores.apply(grouped, keys, score, closed, memory.scratch)
+        return at_least_float32(scores).softmax(dim=-1).flatten(0, 1)
 
 
 class _Scores(torch.autograd.Function):
     """`v · tanh(q + k)`, which stores only its inputs for the backward pass."""
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, keys: Tensor, score: Tensor, scratch: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, query: Tensor, keys: Tensor, score: Tensor, closed: Tensor, scratch: Tensor
+    ) -> Tensor:
         ctx.save_for_backward(query, keys, score)
-        return torch.add(query, keys, out=scratch).tanh_() @ score
+        hidden = torch.add(query, keys, out=scratch).tanh_()
+        # The gradient of softmax is 0 at pads: none is masked there.
+        return (hidden @ score).masked_fill_(closed, -math.inf)
 
     @staticmethod
     @once_differentiable
@@ -100,4 +123,5 @@ class _Scores(torch.autograd.Function):
         hidden = (query + keys).tanh_()
         of_score = gradient.flatten() @ hidden.flatten(0, 2)
         of_sum = torch.ops.aten.tanh_backward(gradient.unsqueeze(-1) * score, hidden)
-        return of_sum.sum(dim=2, keepdim=True), of_sum.sum(dim=1, keepdim=True), of_score, None
+        of_keys = of_sum if query.size(1) == 1 else of_sum.sum(dim=1, keepdim=True)
+        return of_sum.sum(dim=2, keepdim=True), of_keys, of_score, None, None

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.repeated_product import StepLinear, repeated
 
 
 class Recurrence(nn.Module, ABC):
@@ -55,7 +56,7 @@ class AttentiveGRU(Recurrence):
         self.attention = AdditiveAttention(memory_dim, attention_dim)
         self.context_projection = nn.Linear(memory_dim, GATES * state_dim, bias=False)
         # Rows: the hidden product of the GRU that reads the context, then the attention's query.
-        self.query_projection = nn.Linear(state_dim, GATES * state_dim + attention_dim, bias=False)
+        self.query_projection = StepLinear(state_dim, GATES * state_dim + attention_dim, bias=False)
 
     def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of all steps.
@@ -85,11 +86,16 @@ class AttentiveGRU(Recurrence):
             the states T×N×C, and the attention weights T×N×S.
         """
         states, weights = [], []
-        for inputs in self.input_projection(words):
-            state, attended = self.step(inputs, state, memory)
-            states.append(state)
-            weights.append(attended)
+        with repeated(*self.step_layers()):
+            for inputs in self.input_projection(words).unbind():
+                state, attended = self.step(inputs, state, memory)
+                states.append(state)
+                weights.append(attended)
         return torch.stack(states), torch.stack(weights)
+
+    def step_layers(self) -> tuple[StepLinear, ...]:
+        """The linear maps of a step."""
+        return (self.query_projection,)
 
     def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """One step.
@@ -103,7 +109,7 @@ class AttentiveGRU(Recurrence):
             the next state N×C, and the attention weights N×S.
         """
         hidden, weights = self.attend(state, memory)
-        context = memory.average(weights, memory.values)
+        context = memory.input_of(weights)
         return gru_step(inputs + context, hidden, state), weights
 
     def attend(self, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
@@ -136,8 +142,12 @@ class ConditionalGRU(AttentiveGRU):
 
     def __init__(self, input_dim: int, state_dim: int, memory_dim: int, attention_dim: int) -> None:
         super().__init__(input_dim, state_dim, memory_dim, attention_dim)
-        self.hidden_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # of GRU1
+        self.hidden_projection = StepLinear(state_dim, GATES * state_dim, bias=False)  # of GRU1
         self.context_projection = nn.Linear(memory_dim, GATES * state_dim)  # GRU2 has a bias, too
+
+    def step_layers(self) -> tuple[StepLinear, ...]:
+        """The linear maps of a step."""
+        return (self.hidden_projection, self.query_projection)
 
     def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """One step.
@@ -152,4 +162,4 @@ class ConditionalGRU(AttentiveGRU):
         """
         between = gru_step(inputs, self.hidden_projection(state), state)
         hidden, weights = self.attend(between, memory)
-        return gru_step(memory.average(weights, memory.values), hidden, between), weights
+        return gru_step(memory.input_of(weights), hidden, between), weights

@@ -8,6 +8,7 @@ from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
 from syntax_nmt.backbone.attention_change import close_pads
+from syntax_nmt.backbone.attention_kernels import AUTO, fused_attention
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.numerics import at_least_float32
 
@@ -32,7 +33,12 @@ class FusedMultiheadAttention(MultiheadAttention):
             in a decoder, so that the kernel's own causal masking can replace it.
         scorer: has the queries and keys of one head.
         **kwargs: as of `fairseq.modules.MultiheadAttention`.
+
+    Attributes:
+        kernels: which fused kernels, of :data:`~.attention_kernels.ATTENTION_KERNELS`.
     """
+
+    kernels = AUTO
 
     def __init__(
         self,
@@ -98,10 +104,7 @@ class FusedMultiheadAttention(MultiheadAttention):
         q = self._queries(query, k.size(0))
         if not (need_weights or need_head_weights or factor is not None):
             mask, causal = self._kernel_mask(padding, attn_mask, bias, q)
-            attended = F.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask, dropout_p=self._dropout_probability(), is_causal=causal,
-                scale=self.scaling,
-            )  # fmt: skip
+            attended = self._fused(q, k, v, mask, causal)
             return self._output(attended, len(query)), None
         mask = self._additive_mask(padding, attn_mask, q) if bias is None else bias.to(q)
         attended, weights = self._explicit(q, k, v, mask, factor)
@@ -201,6 +204,15 @@ class FusedMultiheadAttention(MultiheadAttention):
         mask = ~(future | padding[:, None, None, :])
         mask.diagonal(dim1=2, dim2=3).fill_(True)
         return mask, False
+
+    def _fused(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool = False
+    ) -> Tensor:
+        """The output of the fused kernel without its projection, B×H×T×D."""
+        return fused_attention(
+            q, k, v, self.kernels, attn_mask=mask, dropout_p=self._dropout_probability(),
+            is_causal=causal, scale=self.scaling,
+        )  # fmt: skip
 
     def _dropout_probability(self) -> float:
         dropout = self.dropout_module

@@ -2,10 +2,15 @@
 computes the products.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.packing import PackedRows
+
+aten = torch.ops.aten
 
 GATES = 3  # reset, update, candidate: the order of torch's GRUCell
 
@@ -20,7 +25,8 @@ def gru_step(inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
     next = (1 − z) ∘ n + z ∘ state``
 
     The caller computes the products, because those that do not depend on the recurrence can be
-    computed for all steps at once. On a GPU this function is one kernel.
+    computed for all steps at once. On a GPU this function is one kernel; elsewhere its derivative
+    is written out, which takes a third of the operations of the recorded one.
 
     Args:
         inputs: N×3C, i = W x + b.
@@ -32,10 +38,40 @@ def gru_step(inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
     """
     if state.is_cuda:
         return torch.ops.aten._thnn_fused_gru_cell(inputs, hidden, state)[0]
-    gates = 2 * state.size(-1)
-    r, z = torch.sigmoid(inputs[..., :gates] + hidden[..., :gates]).chunk(2, dim=-1)
-    n = torch.tanh(inputs[..., gates:] + r * hidden[..., gates:])
-    return n + z * (state - n)
+    kind = torch.promote_types(torch.promote_types(inputs.dtype, hidden.dtype), state.dtype)
+    return _GRUStep.apply(inputs.to(kind), hidden.to(kind), state.to(kind))
+
+
+class _GRUStep(torch.autograd.Function):
+    """:func:`gru_step` of three tensors of one type."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
+        both = 2 * state.size(-1)
+        gates = (inputs[..., :both] + hidden[..., :both]).sigmoid_()
+        r, z = gates.chunk(2, dim=-1)
+        read = hidden[..., both:]
+        n = torch.addcmul(inputs[..., both:], r, read).tanh_()
+        ctx.save_for_backward(gates, n, read, state)
+        return torch.lerp(n, state, z)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
+        gates, n, read, state = ctx.saved_tensors
+        (gradient,) = gradients
+        r, z = gates.chunk(2, dim=-1)
+        of_state = gradient * z
+        of_inputs = gradient.new_empty(*state.shape[:-1], GATES * state.size(-1))
+        of_r, of_z, of_n = of_inputs.chunk(GATES, dim=-1)
+        aten.tanh_backward.grad_input(gradient - of_state, n, grad_input=of_n)
+        torch.mul(of_n, read, out=of_r)
+        torch.mul(gradient, state - n, out=of_z)
+        of_gates = of_inputs[..., : gates.size(-1)]
+        aten.sigmoid_backward.grad_input(of_gates, gates, grad_input=of_gates)
+        of_hidden = of_inputs.clone()
+        of_hidden[..., gates.size(-1) :].mul_(r)
+        return of_inputs, of_hidden, of_state
 
 
 class SentenceGRU(nn.Module):

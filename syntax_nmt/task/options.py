@@ -6,10 +6,12 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 from dataclasses import dataclass, make_dataclass
 from typing import Any, Optional
 
+from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
 from syntax_nmt.arguments import option
+from syntax_nmt.backbone.attention_kernels import ATTENTION_KERNELS, AUTO
 from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
 
 
@@ -53,7 +55,7 @@ _LoadingOptions: Any = make_dataclass(
 
 @dataclass
 class SyntaxTranslationConfig(_LoadingOptions):
-    """fairseq's options of the translation task, which annotation to load, and a parser."""
+    """fairseq's options of the translation task; annotation to load, a parser, and kernels."""
 
     load_features: Optional[str] = option(None, COLUMNS[0].help)
     parser_config: Optional[str] = option(
@@ -63,6 +65,12 @@ class SyntaxTranslationConfig(_LoadingOptions):
         "--load-trees: the file "
         "parser.json that `syntax-nmt prepare` wrote, or another JSON file of lang, subwords, "
         "stanza_dir or model files, device, max_words, batch_size",
+    )
+    attention_kernels: ChoiceEnum(ATTENTION_KERNELS) = option(  # type: ignore[valid-type]
+        AUTO,
+        "fused attention kernels of this package's models on a GPU: auto leaves out cuDNN's where "
+        "torch prefers it, because it prepares for every new shape of a batch; torch takes "
+        "torch's own order (default: auto)",
     )
     # of a program that loads models, which are checked first
     path: Optional[str] = II("common_eval.path")

@@ -22,6 +22,7 @@ from fairseq.tasks.translation import TranslationTask
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import Parser
+from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -255,6 +256,9 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
                 self._trained_options = cfg
                 self.resuming.begin((self.src_dict, self.tgt_dict))
         model = super().build_model(cfg, from_checkpoint)
+        for module in model.modules():
+            if isinstance(module, FusedMultiheadAttention):
+                module.kernels = str(self.cfg.attention_kernels)
         if not from_checkpoint:
             self.resuming.tell(model)
             with exits_in_fairseq_programs():

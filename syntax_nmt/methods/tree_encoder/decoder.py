@@ -1,13 +1,14 @@
 """A decoder that attends to the nodes of trees."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, Recurrence
+from syntax_nmt.backbone.repeated_product import repeated
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.methods.tree_encoder.coverage import Coverage
 
@@ -82,12 +83,13 @@ class NodeGRU(Recurrence):
             nodes = memory.padding.size(1)
             coverage = memory.keys.new_zeros(len(state), nodes, self.coverage.dim)
         states, weights = [], []
-        for inputs in self.steps.input_projection(words):
-            before = state
-            state, attended = self.steps.step(inputs, state, self._seen(memory, coverage))
-            coverage = self._after(coverage, attended, before, memory)
-            states.append(state)
-            weights.append(attended)
+        with repeated(*self.steps.step_layers(), *self.coverage.step_layers()):
+            for inputs in self.steps.input_projection(words).unbind():
+                before = state
+                state, attended = self.steps.step(inputs, state, self._seen(memory, coverage))
+                coverage = self._after(coverage, attended, before, memory)
+                states.append(state)
+                weights.append(attended)
         # The last coverage is read by nothing in training; its parameters take part all the same.
         states[-1] = states[-1] + 0 * coverage.sum(dim=(1, 2)).unsqueeze(1)
         return torch.stack(states), torch.stack(weights), coverage
@@ -99,7 +101,7 @@ class NodeGRU(Recurrence):
         keys, padding = memory.keys, memory.padding
         if hypotheses > 1:
             keys, padding = (x.repeat_interleave(hypotheses, dim=0) for x in (keys, padding))
-        return replace(memory, keys=keys + self.coverage.key(coverage), padding=padding)
+        return memory.with_keys(keys + self.coverage.key(coverage), padding)
 
     def _after(
         self, coverage: Tensor, weights: Tensor, state: Tensor, memory: TreeMemory

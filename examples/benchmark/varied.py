@@ -1,0 +1,196 @@
+"""Updates on the batches that fairseq-train makes of a data folder, whose shapes change.
+
+    python examples/benchmark/varied.py prepared/data-bin --size base --device cuda --dtype bfloat16
+    python examples/benchmark/varied.py prepared/data-bin --program    # fairseq-train itself
+
+The folder is one of `syntax-nmt prepare`, with the annotation that the systems read. The first
+pass over the batches, in which a GPU sees every shape for the first time, is reported apart from
+later ones. The batches are those of the training set with `--max-tokens`, collated with all
+annotation. With `--program` every system is trained by `fairseq-train`; its log gives words a
+second, from the tenth update on.
+"""
+
+import argparse
+import json
+import logging
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq import utils
+from quiet import silence
+from sizes import Sizes, add_size_arguments, sizes_of
+from speed import COMPARISONS
+from systems import BenchmarkedSystem, build, command_of, is_ours
+
+import syntax_nmt
+from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
+from syntax_nmt.methods.method import TRANSFORMER
+from syntax_nmt.reporting.findings import markdown_lines
+
+WARM = 10  # updates of fairseq-train that are not counted
+
+
+def main() -> None:
+    """Measures and prints."""
+    args = arguments()
+    sizes = sizes_of(args)
+    measured = by_program(args, sizes) if args.program else by_passes(args, sizes)
+    for line in markdown_lines(measured):
+        print(line, flush=True)
+
+
+def arguments() -> argparse.Namespace:
+    """The command line's."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("data", type=Path, help="data-bin folder")
+    add(
+        "--arch",
+        nargs="+",
+        default=list(COMPARISONS[TRANSFORMER]),
+        help="the first is the baseline",
+    )
+    add_size_arguments(parser)
+    add("--max-tokens", type=int, default=8192, help="of a batch")
+    add(
+        "--batches", type=int, default=20, help="in a pass, or updates of --program after the tenth"
+    )
+    add("--passes", type=int, default=3, help="after the first")
+    add("--device", default="cpu", choices=["cpu", "cuda"])
+    add("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+    add("--attention-kernels", default="auto", choices=["auto", "torch"])
+    add("--program", action="store_true", help="run fairseq-train, with --fp16 on a GPU")
+    return parser.parse_args()
+
+
+def of_data(data: Path) -> tuple[list[str], list[str]]:
+    """The options of fairseq-train for the languages of a data folder, and for its annotation."""
+    texts = sorted(path.name.split(".") for path in data.glob("train.*-*.*.bin"))
+    pairs = {parts[1] for parts in texts}
+    if len(pairs) != 1:
+        raise SystemExit(f"error: {data}: give a data-bin folder with one training set")
+    source, target = pairs.pop().split("-")
+    of_side = {"source": source, "target": target}
+    files = {tuple(parts[2:-1]) for parts in texts}
+    loads = [kind.flag for kind in LOADED_KINDS if (of_side[kind.side], kind.name) in files]
+    columns = [column.name for column in COLUMNS if (source, column.name) in files]
+    if columns:
+        loads += ["--load-features", ",".join(columns)]
+    return ["-s", source, "-t", target], loads
+
+
+def by_passes(args: argparse.Namespace, sizes: Sizes) -> Iterator[tuple[str, ...]]:
+    """The head of the table, then a row for each system.
+
+    Args:
+        args: the command line's.
+    """
+    silence()
+    logging.getLogger("syntax_nmt").setLevel(logging.ERROR)  # systems read a part of what is loaded
+    first_later: list[tuple[float, float]] = []
+    for name in args.arch:
+        system = built(name, args, sizes)
+        batches = batches_of(system, args)
+        if not first_later:
+            shapes = {(x["net_input"]["src_tokens"].shape, x["target"].shape) for x in batches}
+            yield (
+                f"{len(batches)} batches, {len(shapes)} shapes", "first pass, tokens/s", "time",
+                "later, tokens/s", "time", "range",
+            )  # fmt: skip
+        tokens = sum(batch["ntokens"] for batch in batches)
+        first, *later = (timed(system, batches) for _ in range(1 + args.passes))
+        middle = statistics.median(later)
+        first_later.append((first, middle))
+        base_first, base_later = first_later[0]
+        yield (
+            f"`{name}`", f"{tokens / first:,.0f}", f"{first / base_first:.2f}",
+            f"{tokens / middle:,.0f}", f"{middle / base_later:.2f}",
+            f"{min(later) / base_later:.2f} to {max(later) / base_later:.2f}",
+        )  # fmt: skip
+        del system
+
+
+def options_of(name: str, args: argparse.Namespace) -> list[str]:
+    """Of the data; a stock system gets no annotation."""
+    languages, loads = of_data(args.data)
+    if not is_ours(name):
+        return languages
+    return [*languages, *loads, "--attention-kernels", args.attention_kernels]
+
+
+def built(name: str, args: argparse.Namespace, sizes: Sizes) -> BenchmarkedSystem:
+    """A system on the vocabulary of the data folder."""
+    return build(name, options_of(name, args), args.data, sizes, args.device, args.dtype)
+
+
+def batches_of(system: BenchmarkedSystem, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """The first batches of an epoch, the same for all systems."""
+    task = system.task
+    task.load_dataset("train")
+    iterator = task.get_batch_iterator(
+        task.dataset("train"), max_tokens=args.max_tokens, seed=1, num_workers=0
+    )
+    found = []
+    for batch in iterator.next_epoch_itr(shuffle=True):
+        found.append(utils.move_to_cuda(batch) if args.device == "cuda" else batch)
+        if len(found) == args.batches:
+            break
+    return found
+
+
+def timed(system: BenchmarkedSystem, batches: Sequence[dict[str, Any]]) -> float:
+    """Seconds of a pass."""
+    fresh = [{**batch, "net_input": dict(batch["net_input"])} for batch in batches]
+    start = time.perf_counter()
+    system.train(fresh)
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def by_program(args: argparse.Namespace, sizes: Sizes) -> Iterator[tuple[str, ...]]:
+    """The head of the table, then a row for each system.
+
+    Args:
+        args: the command line's.
+    """
+    yield "fairseq-train", "words/s", "time"
+    baseline = 0.0
+    for name in args.arch:
+        rate = words_per_second(name, args, sizes)
+        baseline = baseline or rate
+        yield f"`{name}`", f"{rate:,.0f}", f"{baseline / rate:.2f}"
+
+
+def words_per_second(name: str, args: argparse.Namespace, sizes: Sizes) -> float:
+    """Of a training, from fairseq's own log."""
+    where = ["--fp16"] if args.device == "cuda" else ["--cpu"]
+    command = [
+        sys.executable, "-m", "fairseq_cli.train", *command_of(name, args.data, sizes),
+        *options_of(name, args), *where, "--user-dir", str(syntax_nmt.FOLDER), "--no-save",
+        "--disable-validation", "--max-tokens", str(args.max_tokens), "--seed", "1",
+        "--max-update", str(WARM + args.batches), "--log-format", "json", "--log-interval", "1",
+        "--clip-norm", "1.0",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"error: fairseq-train of {name}:\n{done.stderr[-2000:]}")
+    updates = []
+    for line in (done.stdout + done.stderr).splitlines():
+        _, is_update, figures = line.partition("| INFO | train_inner | ")
+        if is_update:
+            updates.append(json.loads(figures))
+    counted = [(float(update["wpb"]), float(update["wps"])) for update in updates[WARM:]]
+    return sum(words for words, _ in counted) / sum(words / rate for words, rate in counted)
+
+
+if __name__ == "__main__":
+    main()
