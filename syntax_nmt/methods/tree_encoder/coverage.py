@@ -31,15 +31,14 @@ class Coverage(nn.Module):
         nodes = 3 if of_children else 1
         self.annotation = nn.Linear(memory_dim, GATES * dim)
         self.state = StepLinear(state_dim, GATES * dim, bias=False)
-        self.weight = StepLinear(nodes, GATES * dim, bias=False)
-        self.hidden = StepLinear(dim, GATES * dim)
-        self.below = StepLinear(2 * dim, GATES * dim, bias=False) if of_children else None
-        self.key = StepLinear(dim, attention_dim, bias=False)
+        self.weight = nn.Linear(nodes, GATES * dim, bias=False)
+        self.hidden = nn.Linear(dim, GATES * dim)
+        self.below = nn.Linear(2 * dim, GATES * dim, bias=False) if of_children else None
+        self.key = nn.Linear(dim, attention_dim, bias=False)
 
     def step_layers(self) -> tuple[StepLinear, ...]:
-        """The linear maps of a step."""
-        always = (self.state, self.weight, self.hidden, self.key)
-        return always if self.below is None else (*always, self.below)
+        """The linear maps of a step, but those of nodes: their inputs would be copied at length."""
+        return (self.state,)
 
     def forward(
         self, before: Tensor, weights: Tensor, state: Tensor, given: Tensor, children: Tensor
