@@ -103,10 +103,8 @@ def test_done_before_is_not_done_again(raw, prepared, models, capfd):
         in err
     )
     assert "…" not in err
-    out = out.replace(" \\\n   ", "")
-    assert f"fairseq-train {prepared}/data-bin --user-dir" in out
-    assert "--load-dependencies" in out
-    assert f"--sentencepiece-model {prepared}/sentencepiece.model" in out
+    assert "  heads " in out
+    assert f"  syntax-nmt train {prepared} baseline " in out
     assert "conllu by Stanza (99.58%)" in out  # 239 of 240 lines
 
 
@@ -360,7 +358,7 @@ def test_a_folder_whose_name_begins_with_a_hyphen(raw, tmp_path, monkeypatch, ca
     main([*arguments, "--trainpref=-raw/train", "--destdir=-out", "--no-parse"])
     assert Path("-out/data-bin/train.en-de.en.idx").is_file()
     said = capsys.readouterr().out
-    assert "fairseq-train ./-out/data-bin " in said
+    assert "syntax-nmt train ./-out " in said
     assert not re.search(r"\s-out", said)
 
 

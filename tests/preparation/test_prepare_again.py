@@ -59,7 +59,7 @@ def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
 
     monkeypatch.setattr(command.AnnotatorSettings, "annotator", stand_in)
     monkeypatch.setattr(command.TrainingData, "of", lambda folder: None)
-    monkeypatch.setattr(command, "next_commands", lambda data, user_dir: "")
+    monkeypatch.setattr(command, "method_list", lambda data, *reference: "")
     monkeypatch.setattr(preparation, "preprocess", preprocess)
     monkeypatch.setattr(preparation, "binarize", lambda *args, **options: {})
 

@@ -8,11 +8,14 @@ import pytest
 from fairseq.data import Dictionary, data_utils
 from translations import write
 
+from syntax_nmt import FOLDER
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation, write_segmentation
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.training_commands import next_commands
+from syntax_nmt.preparation.training_data import TrainingData
 
 pytestmark = pytest.mark.dear
 
@@ -47,12 +50,14 @@ def words_of(folder: Path, split: str, lang: str) -> tuple[Dictionary, list[list
     return dictionary, [[dictionary[token] for token in row[:-1]] for row in rows]
 
 
-def commands(said: str) -> list[list[str]]:
+def commands(folder: Path) -> list[list[str]]:
+    """Those that `syntax-nmt options --training` prints."""
+    said = next_commands(TrainingData.of(folder), FOLDER)
     lines = said.replace(" \\\n", " ").splitlines()
     return [shlex.split(line) for line in lines if line.startswith("  fairseq-")]
 
 
-def test_both_sides(tmp_path, capsys):
+def test_both_sides(tmp_path):
     prepare(write_raw(tmp_path / "raw"), tmp_path, "--source-words", "12", "--target-words", "9")
     assert not list(tmp_path.glob("sentencepiece*"))
     for lang, size in (("en", 12), ("de", 9)):
@@ -71,14 +76,14 @@ def test_both_sides(tmp_path, capsys):
     for index, line in enumerate(MARKED):  # a head a word, whatever is unknown
         count = len(line.split())
         assert heads[index].tolist() == [*range(1, count), count - 1]
-    train, *_, translate = commands(capsys.readouterr().out)
+    train, *_, translate = commands(tmp_path)
     assert "--share-all-embeddings" not in train
     assert translate[0] == "fairseq-interactive"
     assert "--bpe" not in translate
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
-def test_one_side(tmp_path, side, capsys):
+def test_one_side(tmp_path, side):
     """The other one has pieces of a model of its own; words may look like pieces."""
     prepare(write_raw(tmp_path / "raw"), tmp_path, f"--{side}-words", "9")
     cut, whole = ("de", "en") if side == "source" else ("en", "de")
@@ -91,7 +96,7 @@ def test_one_side(tmp_path, side, capsys):
         heads = RaggedArray.open(tmp_path / "data-bin" / "train.en-de.en.heads")
         count = len(MARKED[-1].split())
         assert heads[len(MARKED) - 1].tolist() == [*range(1, count), count - 1]
-    *_, translate = commands(capsys.readouterr().out)
+    *_, translate = commands(tmp_path)
     assert translate[0] == "fairseq-generate"  # typed text cannot be cut on one side alone
     assert ("--bpe" in translate) == (side == "source")
     assert translate[translate.index("--gen-subset") + 1] == "test"
