@@ -112,10 +112,12 @@ def test_raw_text_is_segmented_as_the_files_were(contrast, files):
 def test_raw_text_is_segmented_as_prepared(contrast, parser, files, tmp_path):
     raw = write(tmp_path / "raw", [line.replace(" .", ".") for line in CORRECT])
     (tmp_path / "data-bin").symlink_to(parser.data)
+    model = tmp_path / "sentencepiece.model"
+    model.symlink_to(files["model"])
 
     def scored(target: str):
         modes = {"src": "none", "tgt": target}
-        languages = {lang: TextSegmentation(mode, files["model"]) for lang, mode in modes.items()}
+        languages = {lang: TextSegmentation(mode, model) for lang, mode in modes.items()}
         write_segmentation(tmp_path, languages)
         rows = contrast("--correct", raw, kind="", data=tmp_path / "data-bin")[2]
         return [row[4] for row in rows]
