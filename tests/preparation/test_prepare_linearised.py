@@ -13,6 +13,7 @@ from commands import kill_all, refuse, started, syntax_nmt
 from syntax_nmt.data.linearised import is_balanced, is_symbol, words_of
 from syntax_nmt.data.linearised_folder import MODES, join_between_symbols, linearised_mode
 from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.preparation.training_data import TrainingData
 
 pytestmark = pytest.mark.dear
 
@@ -146,8 +147,8 @@ def test_what_is_said(made):
         assert "an epoch of translation takes about " in said[mode]
     assert "an epoch of translation" not in said["source"]
     assert "train.tgt.chunks is not used: no text of --linearised mixed" in said["mixed"]
-    assert "fairseq-interactive" in said["target"]
-    assert "fairseq-interactive" not in said["source"]  # typed text has no parses
+    assert TrainingData.of(made["target"]).takes_typed_text
+    assert not TrainingData.of(made["source"]).takes_typed_text  # it has no parses
 
 
 def test_weight_relations_and_lengths(raw, tmp_path):
