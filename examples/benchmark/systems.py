@@ -110,7 +110,7 @@ def command_of(name: str, folder: Path, sizes: Sizes) -> list[str]:
 
     Args:
         name: the architecture; what follows a plus sign is not of its name.
-        folder: of the data.
+        folder: a data-bin folder, whose annotation is loaded.
     """
     base = name.partition("+")[0]
     model_type = ARCH_MODEL_REGISTRY[base]

@@ -111,7 +111,7 @@ def repeated(*layers: StepLinear) -> Iterator[None]:
     """Within the context, which is around all steps, the gradients are computed once for all.
 
     Args:
-        *layers: of the steps.
+        *layers: each is applied once a step.
     """
     if torch.is_grad_enabled():
         for layer in layers:
