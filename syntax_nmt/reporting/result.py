@@ -50,6 +50,19 @@ class Result:
                 raise ValueError(f"has no {key}")
         return cls(**given)
 
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON Schema of :meth:`to_json`."""
+        types_of = get_type_hints(cls)
+        return {
+            "title": cls.__name__,
+            "description": (cls.__doc__ or "").partition("\n")[0],
+            "type": "object",
+            "properties": {key: _schema(types_of[each.name]) for key, each in keyed_fields(cls)},
+            "required": [key for key, each in keyed_fields(cls) if each.default is not None],
+            "additionalProperties": False,
+        }
+
 
 class CommandResult(Result):
     """What a command found."""
@@ -116,6 +129,19 @@ def _from_json(wanted: Any, value: Any) -> Any:
     raise ValueError(f"{value!r:.40} is no {getattr(wanted, '__name__', wanted)}")
 
 
+def _schema(wanted: Any) -> dict[str, Any]:
+    """The JSON Schema of a field's type."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [_schema(part) for part in parts]}
+    if origin in (list, tuple):
+        return {"type": "array", "items": _schema(parts[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(parts[1])}
+    return wanted.schema() if issubclass(wanted, Result) else {"type": _NAMES[wanted]}
+
+
+_NAMES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _IS_OF: dict[type, Callable[[Any], bool]] = {
     bool: lambda value: isinstance(value, bool),
     int: lambda value: type(value) is int,

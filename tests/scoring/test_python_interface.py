@@ -3,6 +3,7 @@
 import json
 import re
 
+import jsonschema
 import pytest
 from commands import REPOSITORY
 from translations import figures, noisy, sentences, write
@@ -54,6 +55,7 @@ def same(found, expected):
     """As JSON, which has no tuples."""
     assert json.loads(json.dumps(found.to_json())) == expected
     assert type(found).from_json(expected) == found
+    jsonschema.validate(expected, found.schema())
 
 
 METRICS = [
