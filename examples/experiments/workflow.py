@@ -26,8 +26,8 @@ from experiments.table_files import FORMS, write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.scoring.translations.evaluation_set import Text
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
-from syntax_nmt.scoring.translations.test_set import Text
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
 # Names say what is done, and files are whole or not there: neither times nor Snakemake's own marks

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
-from syntax_nmt.backbone.featured_half import FeaturedHalf
+from syntax_nmt.backbone.extended_stack import ExtendedStack
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
-from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES, SUMMARY
+from syntax_nmt.backbone.rnn_interface import NO_LIMIT, PADDING, ROWS, STATES, SUMMARY
 
 
-class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
+class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
     """RNNsearch, RNNsearch* or a deeper form of them, depending on its arguments.
 
     The lowest layer attends to the source. A higher layer is a GRU over the states of the layer

@@ -14,7 +14,7 @@ import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's 
 from syntax_nmt.arguments import add_numbers, positive_int
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.checkpoints.loading import check_buildable
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.data.text_columns import counted
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError, errors_of
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: there are fewer checkpoints than `--last`, or they are not of one model.
     """
-    refuse_idle(args, {"by": ("last",)})
+    require_companion_options(args, {"by": ("last",)})
     paths = _chosen(args.inputs, args.last, args.by or UPDATES)
     check_writable(args.output, *paths)
     with quiet_fairseq():

@@ -13,7 +13,7 @@ from syntax_nmt.arguments import natural_int
 from syntax_nmt.commands.shared.fairseq_programs import lines_of
 from syntax_nmt.data.text_files import find_text, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.method import TrainingLine
+from syntax_nmt.methods.method import TrainingRecipe
 from syntax_nmt.preparation.training_commands import (
     generate_command,
     named_method,
@@ -70,7 +70,7 @@ class _Training:
     """A method with a seed; None = fairseq's own."""
 
     data: TrainingData
-    method: TrainingLine
+    method: TrainingRecipe
     seed: int | None
     more: Sequence[str]
 
@@ -99,7 +99,7 @@ class _Training:
         return [*generate_command(self.data, self.method, FOLDER, self.folder), *cpu]
 
 
-def checkpoints(data: TrainingData, method: TrainingLine, seed: int | None) -> Path:
+def checkpoints(data: TrainingData, method: TrainingRecipe, seed: int | None) -> Path:
     """The folder of a training's checkpoints."""
     folder = data.folder / method.save_dir
     return folder if seed is None else folder / f"seed{seed}"
@@ -165,7 +165,7 @@ def _translated(training: _Training) -> Iterator[str]:
 
 
 def _compare(
-    methods: Sequence[TrainingLine], trainings: Sequence[_Training], reference: Path
+    methods: Sequence[TrainingRecipe], trainings: Sequence[_Training], reference: Path
 ) -> None:
     """Scores of one method, or differences of the others from the first."""
     command = ["compare" if len(methods) > 1 else "score"]

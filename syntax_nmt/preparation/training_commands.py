@@ -12,7 +12,7 @@ import torch
 
 from syntax_nmt.data.annotation.columns import Column, loading_options
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
+from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
 from syntax_nmt.models.presets import LINES
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.preparation.training_data import TrainingData, argument
@@ -21,13 +21,13 @@ from syntax_nmt.preparation.training_settings import TrainingSettings, training_
 _LINE = 100
 
 
-def trainable(data: TrainingData) -> list[TrainingLine]:
+def trainable(data: TrainingData) -> list[TrainingRecipe]:
     """The ways to train whose annotation exists, the baselines first."""
     kinds = set(data.annotated["train"])
     return [line for line in LINES if line.is_printed and kinds.issuperset(line.needs)]
 
 
-def named_method(data: TrainingData, name: str) -> TrainingLine:
+def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     """A way to train by its name, which is that of its folder of checkpoints.
 
     Raises:
@@ -133,7 +133,7 @@ def _shared(data: TrainingData, user_dir: Path) -> list[str]:
 
 
 def train_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that trains, and its arguments.
 
@@ -158,7 +158,7 @@ def train_command(
 
 
 def translate_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """Typed text where it can be segmented, and parsed if need be; otherwise the last split."""
     if translates_typed_text(data, method):
@@ -166,13 +166,13 @@ def translate_command(
     return generate_command(data, method, user_dir, save_dir)
 
 
-def translates_typed_text(data: TrainingData, method: TrainingLine) -> bool:
+def translates_typed_text(data: TrainingData, method: TrainingRecipe) -> bool:
     """Whether fairseq-interactive can segment typed text, and parse it if the method reads it."""
     return data.takes_typed_text and all(map(data.is_parsed, method.reads))
 
 
 def typed_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that translates typed text."""
     parser = ["--parser-config", argument(data.folder / PARSER_CONFIG)] if method.reads else []
@@ -181,7 +181,7 @@ def typed_command(
 
 
 def generate_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that translates the last split that has what the method reads."""
     # No parser is known if the annotation was given.
@@ -191,7 +191,7 @@ def generate_command(
     return ["fairseq-generate", *shared, *annotation, *_model(data, method, save_dir)]
 
 
-def _model(data: TrainingData, method: TrainingLine, save_dir: Path | None) -> list[str]:
+def _model(data: TrainingData, method: TrainingRecipe, save_dir: Path | None) -> list[str]:
     """The checkpoint, and how text is segmented."""
     # Validation selects the best checkpoint; without it use the last.
     name = "checkpoint_best.pt" if data.validated else "checkpoint_last.pt"

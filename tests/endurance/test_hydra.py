@@ -69,7 +69,7 @@ HALF: dict[str, list[str]] = {
 OF_THE_RUN = {"data", "save_dir", "user_dir"}
 
 
-def line_of(paper: str) -> method.TrainingLine | None:
+def line_of(paper: str) -> method.TrainingRecipe | None:
     """The declared way to train what a YAML trains; None = a mixed model."""
     arch = OmegaConf.load(EXAMPLES / paper / "train.yaml").model._name
     lines = [line for line in LINES if not line.variant and f"{arch}_".startswith(f"{line.arch}_")]

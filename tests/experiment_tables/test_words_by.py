@@ -8,7 +8,7 @@ import pytest
 
 from experiments.compared_words import SIGNIFICANCE
 from experiments.words_by import _PAIRS, _TABLE, _TEST, _lines, _systems
-from syntax_nmt.scoring.translations.test_set import TestSet, Text
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text
 from syntax_nmt.scoring.words.bucket_scores import compare_words
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables
 from syntax_nmt.scoring.words.settings import WordSettings

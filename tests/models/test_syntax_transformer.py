@@ -6,8 +6,8 @@ import pytest
 import torch
 from small_models import batch, build, random_sentences
 
-from syntax_nmt.backbone.attention_change import close_pads
-from syntax_nmt.backbone.feature import TransformerEncoderFeature
+from syntax_nmt.backbone.attention_modifier import close_pads
+from syntax_nmt.backbone.extension import TransformerEncoderExtension
 from syntax_nmt.backbone.structures import ATTENTION
 from syntax_nmt.errors import UserError
 
@@ -67,7 +67,7 @@ def test_equals_stock(folder, arch, variant):
                 torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
 
 
-class TokenParity(TransformerEncoderFeature):
+class TokenParity(TransformerEncoderExtension):
     """Positions that tell even tokens from odd ones."""
 
     def positions(self, source, like):
@@ -75,13 +75,13 @@ class TokenParity(TransformerEncoderFeature):
 
 
 @pytest.mark.parametrize("variant", ["pre-norm", "no-positions"])
-def test_positions_of_a_feature_stand_where_those_of_fairseq_do(folder, variant):
+def test_positions_of_an_extension_stand_where_those_of_fairseq_do(folder, variant):
     """After the scale, which they do not have; before the LayerNorm of embeddings."""
     model, task, _ = build(folder, "syntax_transformer", *VARIANTS[variant])
     encoder, inputs = model.double().encoder, sample_for(task)["net_input"]
     seen = []
     encoder.layers[0].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
-    encoder.features = [*encoder.features, TokenParity(), TokenParity()]
+    encoder.extensions = [*encoder.extensions, TokenParity(), TokenParity()]
     model(**inputs)
     tokens = inputs["src_tokens"]
     expected = 4 * encoder.embed_tokens(tokens)  # the root of the width
@@ -230,10 +230,10 @@ def test_mixed_tokens_begin_with_what_the_lowest_layer_reads(folder):
 
 def test_inference_costs_what_stock_costs(folder, monkeypatch):
     """Generation never computes the supervised heads' probabilities."""
-    from syntax_nmt.methods.dependency_heads import feature
+    from syntax_nmt.methods.dependency_heads import extension
 
     model, task, _ = build(folder, "dependency_transformer")
-    monkeypatch.setattr(feature, "first_heads", None)
+    monkeypatch.setattr(extension, "first_heads", None)
     generator = task.build_generator([model], Namespace(beam=2, max_len_b=5))
     assert len(task.inference_step(generator, [model], sample_for(task))) == 3
 

@@ -120,7 +120,7 @@ def test_every_change_is_among_the_pairs():
     for method in DECLARED:
         parts = [
             feature
-            for part, feature in method.features.items()
+            for part, feature in method.extensions.items()
             if part in (TRANSFORMER_ENCODER, TRANSFORMER_DECODER)
         ]
         if any(hook in vars(base) for each in parts for base in mro(each) for hook in _HOOKS):

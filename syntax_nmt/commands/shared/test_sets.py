@@ -9,8 +9,8 @@ from syntax_nmt.arguments import add_flags
 from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
-from syntax_nmt.scoring.translations.test_set import TestSet
 
 Files = dict[str, list[str]]
 """By name, the files that belong to a system."""

@@ -5,7 +5,7 @@ import torch
 from small_models import annotated_batch, build, enlarge, random_sentences, write_dictionaries
 from torch.nn.functional import conv1d
 
-from syntax_nmt.backbone.feature import Source
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.graph_convolution.layer import Arcs, GraphConvolution
@@ -207,15 +207,15 @@ def test_arcs_of_inner_subwords(folder, arch):
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
     tokens = inputs["src_tokens"]
-    (feature,) = model.encoder.features
+    (extension,) = model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, of_words = feature.arcs(Source(tokens, pads, inputs))
-    spans = feature.spans(tokens)
+    arcs, of_words = extension.arcs(Source(tokens, pads, inputs))
+    spans = extension.spans(tokens)
     columns = torch.arange(tokens.size(1)).expand_as(tokens)
     inner = spans.first.ne(columns) & ~pads
     parsed = inputs["heads"].ge(0)
     assert (inner & parsed).any()
-    assert arcs.labels[inner].eq(feature.layers.relation_ids.piece).all()
+    assert arcs.labels[inner].eq(extension.layers.relation_ids.piece).all()
     assert arcs.heads[inner & parsed].equal(spans.first[inner & parsed])
     assert not of_words.there[~inner].any()
     first = spans.first[inner & parsed]
@@ -230,11 +230,11 @@ def test_the_whole_encoder(folder):
     enlarge(model).double()
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
-    tokens, (feature,) = inputs["src_tokens"], model.encoder.features
+    tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, _ = feature.arcs(Source(tokens, pads, inputs))
+    arcs, _ = extension.arcs(Source(tokens, pads, inputs))
     states = model.encoder.network(model.encoder.embed_tokens(tokens), pads)
-    for layer in feature.layers.layers:
+    for layer in extension.layers.layers:
         states = states + loops(layer, states, arcs)
     found = model.encoder(tokens, **{k: inputs[k] for k in ("heads", DEPREL.key)})
     torch.testing.assert_close(found["encoder_out"][0].transpose(0, 1)[~pads], states[~pads])
@@ -258,10 +258,10 @@ def test_graphs_need_no_layer(folder, layers, placement):
     model.encoder.embed_tokens.weight.data *= 4
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
-    tokens, (feature,) = inputs["src_tokens"], model.encoder.features
+    tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
     embedded, _ = model.encoder.forward_embedding(tokens)
-    expected = feature.layers(embedded, *feature.arcs(Source(tokens, pads, inputs)))
+    expected = extension.layers(embedded, *extension.arcs(Source(tokens, pads, inputs)))
     torch.manual_seed(1)  # drops both layers
     found = model.encoder(tokens, **{k: inputs[k] for k in ("heads", DEPREL.key)})
     torch.testing.assert_close(found["encoder_out"][0].transpose(0, 1)[~pads], expected[~pads])

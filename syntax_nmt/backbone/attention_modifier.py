@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 
-class AttentionChange(NamedTuple):
+class AttentionModifier(NamedTuple):
     """`softmax(factor ∘ Q Kᵀ / √D + bias) V` in place of `softmax(Q Kᵀ / √D) V`.
 
     An encoder or decoder builds it once per forward pass. Its layers pass the members to their

@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import TransformerDecoderFeature, TransformerHalf
+from syntax_nmt.backbone.extension import TransformerDecoderExtension, TransformerStack
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.structures import TARGET_DEPENDENCIES, TARGET_PARENTS
 from syntax_nmt.data.annotation import TARGET_HEADS
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
-from syntax_nmt.methods.dependency_heads.feature import is_biaffine
+from syntax_nmt.methods.dependency_heads.extension import is_biaffine
 from syntax_nmt.methods.dependency_heads.options import READ, SHIFTS, DependencyHeadOptions
 from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.option_checks import (
@@ -24,7 +24,7 @@ from syntax_nmt.option_checks import (
 )
 
 
-class TargetHead(TransformerDecoderFeature):
+class TargetHead(TransformerDecoderExtension):
     """The first head of a layer, whose log-probabilities the loss reads.
 
     Args:
@@ -37,13 +37,15 @@ class TargetHead(TransformerDecoderFeature):
     learns = (TARGET_HEADS,)
     structures = (TARGET_DEPENDENCIES,)
 
-    def __init__(self, layer: int, reads_word: bool, biaffine: bool, half: TransformerHalf) -> None:
+    def __init__(
+        self, layer: int, reads_word: bool, biaffine: bool, stack: TransformerStack
+    ) -> None:
         self.supervised, self.reads_word = layer, reads_word
-        self.biaffine, self.half = biaffine, half
+        self.biaffine, self.stack = biaffine, stack
 
     @classmethod
-    def of(cls, options: DependencyHeadOptions, half: TransformerHalf) -> TargetHead | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: DependencyHeadOptions, stack: TransformerStack) -> TargetHead | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: there is no such layer, or another option excludes it.
@@ -53,13 +55,13 @@ class TargetHead(TransformerDecoderFeature):
             refuse_changed(options, ["target_dependency_shift"], f"{option}, such as 0")
             return None
         check_choice("target_dependency_shift", options.target_dependency_shift, SHIFTS)
-        layer = layer_from_bottom(option, options.target_supervised_layer, half.layers, "decoder")
+        layer = layer_from_bottom(option, options.target_supervised_layer, stack.layers, "decoder")
         refuse_together(
-            option, half.cfg,
+            option, stack.cfg,
             "decoder_layerdrop", "cross_self_attention", "decoder_xformers_att_config",
         )  # fmt: skip
         reads_word = str(options.target_dependency_shift) == READ
-        return cls(layer, reads_word, is_biaffine(options), half)
+        return cls(layer, reads_word, is_biaffine(options), stack)
 
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The head of the supervised layer."""
@@ -69,7 +71,7 @@ class TargetHead(TransformerDecoderFeature):
         """The biaffine form of the head."""
         if layer != self.supervised or not self.biaffine:
             return None
-        return BiaffineHead(0, self.half.embed_dim // self.half.heads)
+        return BiaffineHead(0, self.stack.embed_dim // self.stack.heads)
 
     def extra(
         self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import (
-    LayerChange,
+from syntax_nmt.backbone.extension import (
+    LayerModifier,
     Source,
-    TransformerEncoderFeature,
-    TransformerHalf,
+    TransformerEncoderExtension,
+    TransformerStack,
 )
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
@@ -27,7 +27,7 @@ _OF_THE_DISTANCE = (
 )  # fmt: skip
 
 
-class TreeDistances(TransformerEncoderFeature):
+class TreeDistances(TransformerEncoderExtension):
     """Changes the logits of the lowest layers by the distance of two words in the tree.
 
     Args:
@@ -43,8 +43,8 @@ class TreeDistances(TransformerEncoderFeature):
         self.layers, self.change, self.spans = range(layers), change, spans
 
     @classmethod
-    def of(cls, options: TreeDistanceOptions, half: TransformerHalf) -> TreeDistances | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: TreeDistanceOptions, stack: TransformerStack) -> TreeDistances | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -55,7 +55,7 @@ class TreeDistances(TransformerEncoderFeature):
         check_choice("tree_distance", options.tree_distance, FORMS)
         form, layers = str(options.tree_distance), options.tree_distance_layers
         refuse_together(
-            "--tree-distance", half.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
+            "--tree-distance", stack.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
         )
         if form != NORMAL:
             refuse_changed(options, ["tree_distance_variance"], "--tree-distance normal")
@@ -71,26 +71,26 @@ class TreeDistances(TransformerEncoderFeature):
             )
         check_dropouts(options, ["tree_distance_ignoring"])
         if layers is None:
-            layers = min(_NORMAL_LAYERS, half.layers) if form == NORMAL else half.layers
-        elif not 1 <= layers <= half.layers:
+            layers = min(_NORMAL_LAYERS, stack.layers) if form == NORMAL else stack.layers
+        elif not 1 <= layers <= stack.layers:
             raise UserError(
-                f"--tree-distance-layers {layers}: the encoder has {half.layers} layers; give a "
-                f"number from 1 to {half.layers}"
+                f"--tree-distance-layers {layers}: the encoder has {stack.layers} layers; give a "
+                f"number from 1 to {stack.layers}"
             )
         change = DistanceChange(
             form,
-            half.heads,
+            stack.heads,
             options.tree_distance_strength,
             options.tree_distance_variance,
             options.tree_distance_ignoring,
         )
-        return cls(layers, change, WordSpans(half.dictionary))
+        return cls(layers, change, WordSpans(stack.dictionary))
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """Both modules; neither has parameters."""
         return {"tree_distance": self.change, "tree_distance_spans": self.spans}
 
-    def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The change of the lowest layers; none if its strength is 0.
 
         Args:
@@ -99,4 +99,4 @@ class TreeDistances(TransformerEncoderFeature):
         if not self.change.strength:
             return []
         heads, first = HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
-        return [LayerChange(self.layers, self.change(heads, first, like))]
+        return [LayerModifier(self.layers, self.change(heads, first, like))]

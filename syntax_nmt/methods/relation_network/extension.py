@@ -8,12 +8,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import Source, TransformerEncoderFeature, TransformerHalf
+from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
 from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.backbone.interleaved_encoder import InterleavedEncoder, StackedEncoder
 from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.backbone.rnn_encoder import BIDIRECTIONAL, DENSE, STACKED, EncoderNetwork
-from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature, RNNEncoderHalf
+from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
+from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, DENSE, STACKED, EncoderNetwork
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
 from syntax_nmt.methods.relation_network.options import (
@@ -41,40 +41,40 @@ USED_ON_TRANSFORMER = (
 _OF_RELATION_NETWORK = ("relation_placement", *USED_ON_TRANSFORMER[1:])
 
 
-class RelationAmongGRUs(RNNEncoderFeature):
+class RelationAmongGRUs(RNNEncoderExtension):
     """The network of an RNN encoder: with relation network layers, or a baseline of theirs."""
 
     option = "--relation-kernels"
 
-    def __init__(self, options: RelationOptions, kernels: Kernels, half: RNNEncoderHalf) -> None:
-        self.options, self.kernels, self.half = options, kernels, half
+    def __init__(self, options: RelationOptions, kernels: Kernels, stack: RNNEncoderStack) -> None:
+        self.options, self.kernels, self.stack = options, kernels, stack
 
     @classmethod
-    def of(cls, options: RelationOptions, half: RNNEncoderHalf) -> RelationAmongGRUs | None:
-        """The feature that the options describe; None = RNNsearch's bidirectional GRU.
+    def of(cls, options: RelationOptions, stack: RNNEncoderStack) -> RelationAmongGRUs | None:
+        """The extension that the options describe; None = RNNsearch's bidirectional GRU.
 
         Raises:
             UserError: options that contradict each other.
         """
         check_choice("relation_placement", options.relation_placement, PLACEMENTS)
         kernels = _kernels(options)
-        _check(options, kernels, half)
-        return None if half.gru == BIDIRECTIONAL and not kernels else cls(options, kernels, half)
+        _check(options, kernels, stack)
+        return None if stack.gru == BIDIRECTIONAL and not kernels else cls(options, kernels, stack)
 
     def network(self) -> EncoderNetwork:
         """The GRUs, with layers between or on top of them."""
-        half, dense_embedding = self.half, self.options.relation_dense_embedding
-        if half.gru == STACKED:
-            return StackedEncoder(half.embed_dim, half.state_dim)
-        if half.gru == DENSE:
-            return InterleavedEncoder(half.state_dim, None, dense_embedding)
+        stack, dense_embedding = self.stack, self.options.relation_dense_embedding
+        if stack.gru == STACKED:
+            return StackedEncoder(stack.embed_dim, stack.state_dim)
+        if stack.gru == DENSE:
+            return InterleavedEncoder(stack.state_dim, None, dense_embedding)
         build = partial(build_relation_network, kernels=self.kernels, options=self.options)
         if str(self.options.relation_placement) == INTERLEAVED:
-            return InterleavedEncoder(half.state_dim, build, dense_embedding)
-        return RelationOnTop(half.embed_dim, half.state_dim, build)
+            return InterleavedEncoder(stack.state_dim, build, dense_embedding)
+        return RelationOnTop(stack.embed_dim, stack.state_dim, build)
 
 
-class RelationOnTransformer(TransformerEncoderFeature):
+class RelationOnTransformer(TransformerEncoderExtension):
     """`h + RNL(h)` of the states of a Transformer encoder.
 
     Zhang et al. (2018, section 3) put the layer on a bidirectional GRU. Phrases, which a
@@ -84,26 +84,26 @@ class RelationOnTransformer(TransformerEncoderFeature):
     option = "--relation-kernels"
     on_top = "the relation network"
 
-    def __init__(self, options: RelationOptions, kernels: Kernels, half: TransformerHalf) -> None:
-        self.options, self.kernels, self.half = options, kernels, half
+    def __init__(self, options: RelationOptions, kernels: Kernels, stack: TransformerStack) -> None:
+        self.options, self.kernels, self.stack = options, kernels, stack
 
     @classmethod
-    def of(cls, options: RelationOptions, half: TransformerHalf) -> RelationOnTransformer | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: RelationOptions, stack: TransformerStack) -> RelationOnTransformer | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
         """
         kernels = _kernels(options)
         if kernels:
-            return cls(options, kernels, half)
+            return cls(options, kernels, stack)
         refuse_changed(options, _OF_RELATION_NETWORK, _NEEDED)
         return None
 
     def build_first(self) -> None:
         """Builds the layer, before those below it."""
-        self.layer_on_top = build_relation_network(self.half.embed_dim, self.kernels, self.options)
-        initialize(self.layer_on_top, self.half.initialization)
+        self.layer_on_top = build_relation_network(self.stack.embed_dim, self.kernels, self.options)
+        initialize(self.layer_on_top, self.stack.initialization)
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The layer."""
@@ -146,28 +146,28 @@ def build_relation_network(
     )
 
 
-def _check(options: RelationOptions, kernels: Kernels, half: RNNEncoderHalf) -> None:
+def _check(options: RelationOptions, kernels: Kernels, stack: RNNEncoderStack) -> None:
     """Refuses options that contradict each other."""
     placement = str(options.relation_placement)
     if not kernels:
         refuse_changed(options, _OF_RELATION_NETWORK, _NEEDED)
-        if half.gru != DENSE:
+        if stack.gru != DENSE:
             refuse_changed(options, ["relation_dense_embedding"], _NEEDED)
-    elif half.gru != BIDIRECTIONAL:
+    elif stack.gru != BIDIRECTIONAL:
         raise UserError(
-            f"--encoder-gru {half.gru} is for a model without relation network; leave "
+            f"--encoder-gru {stack.gru} is for a model without relation network; leave "
             "--relation-kernels out or, where the architecture sets them, give --arch "
             "rnn_search_cgru; otherwise --relation-placement says where the layers are"
         )
     elif placement != INTERLEAVED and options.relation_dense_embedding:
         raise UserError("--relation-dense-embedding needs --relation-placement interleaved")
-    residual = placement == INTERLEAVED if kernels else half.gru == DENSE
-    if residual and half.embed_dim != half.state_dim:
+    residual = placement == INTERLEAVED if kernels else stack.gru == DENSE
+    if residual and stack.embed_dim != stack.state_dim:
         chosen = "--relation-placement interleaved" if kernels else "--encoder-gru dense"
         raise UserError(
             f"{chosen} adds the embeddings to the first GRU's states: "
-            f"--encoder-embed-dim is {half.embed_dim} and --encoder-hidden-size "
-            f"{half.state_dim}; make them equal"
+            f"--encoder-embed-dim is {stack.embed_dim} and --encoder-hidden-size "
+            f"{stack.state_dim}; make them equal"
         )
 
 

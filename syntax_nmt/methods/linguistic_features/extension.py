@@ -9,8 +9,8 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import Source, TransformerEncoderFeature
-from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
+from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension
+from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
 from syntax_nmt.backbone.source_factors import (
     END_OF_SENTENCE,
     NO_VALUE,
@@ -53,7 +53,7 @@ _MERGED = {SUM: merge_sum, CONCAT: merge_concat, OVERWRITE: merge_overwrite}
 _OF_FEATURES = ("feature_merge", "feature_dims", "feature_dropout", "feature_unknown")
 
 
-class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
+class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
     """Merges vectors of features with those of the tokens, before scale and positions.
 
     Args:
@@ -63,7 +63,7 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         dims: m_k of each.
         dropout: the probability that a value counts as none in training.
         unknown: the probability that a value in a column counts as `<unk>` in training.
-        half: a `TransformerHalf` or an `RNNEncoderHalf`.
+        stack: a `TransformerStack` or an `RNNEncoderStack`.
     """
 
     option = "--source-features"
@@ -76,17 +76,17 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         dims: Sequence[int],
         dropout: float,
         unknown: float,
-        half: Any,
+        stack: Any,
     ) -> None:
         self.names, self.columns, self.merge = names, labels, merge
-        self.dims, self.dropout, self.unknown, self.half = dims, dropout, unknown, half
+        self.dims, self.dropout, self.unknown, self.stack = dims, dropout, unknown, stack
         self.reads: tuple[AnnotationKind, ...] = tuple(labels)
-        self.spans = WordSpans(half.dictionary) if SUBWORD in names else None
-        self.eos, self.pad = half.dictionary.eos(), half.dictionary.pad()
+        self.spans = WordSpans(stack.dictionary) if SUBWORD in names else None
+        self.eos, self.pad = stack.dictionary.eos(), stack.dictionary.pad()
 
     @classmethod
-    def of(cls, options: LinguisticFeatureOptions, half: Any) -> SourceFeatures | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: LinguisticFeatureOptions, stack: Any) -> SourceFeatures | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -99,15 +99,15 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         check_dropouts(options, ["feature_dropout", "feature_unknown"])
         merge = str(options.feature_merge)
         if merge == CONCAT:
-            _refuse_other_tables(half)
-        dims = _dims(options, names, merge, half.embed_dim)
+            _refuse_other_tables(stack)
+        dims = _dims(options, names, merge, stack.embed_dim)
         labels = {
             column: labels_of(options, column, f"--source-features {column.name}")
             for column in COLUMNS
             if column.name in names
         }
         shares = options.feature_dropout, options.feature_unknown
-        return cls(names, labels, merge, dims, *shares, half)
+        return cls(names, labels, merge, dims, *shares, stack)
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
@@ -129,7 +129,7 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
         """The tables."""
         by_name = {column.name: len(labels) for column, labels in self.columns.items()}
         sizes = [SPECIAL + by_name.get(name, PLACES) for name in self.names]
-        self.tables = FeatureTables(sizes, self.dims, self.half.embed_dim, self.dropout)
+        self.tables = FeatureTables(sizes, self.dims, self.stack.embed_dim, self.dropout)
         modules: dict[str, nn.Module] = {"feature_tables": self.tables}
         if self.spans is not None:
             modules["feature_spans"] = self.spans
@@ -137,7 +137,7 @@ class SourceFeatures(TransformerEncoderFeature, RNNEncoderFeature):
 
     def source_factors(self, words: Tensor) -> SourceFactors:
         """Every merge is a sum: vectors are zero where those of others stand."""
-        width, is_sum = self.half.embed_dim, self.merge == SUM
+        width, is_sum = self.stack.embed_dim, self.merge == SUM
         kept = width if is_sum else width - sum(self.dims)
         starts = [0 if is_sum else kept + sum(self.dims[:k]) for k in range(len(self.dims))]
         tables = [weight.detach() for weight in self.tables.parameters()]
@@ -210,11 +210,11 @@ def _names(text: str, check: bool = True) -> tuple[str, ...]:
     return names
 
 
-def _refuse_other_tables(half: Any) -> None:
+def _refuse_other_tables(stack: Any) -> None:
     """Refuses a table of tokens that is not the encoder's own to narrow."""
     given = {
-        "--share-all-embeddings": half.shares_embeddings,
-        "--encoder-embed-path": half.has_given_embeddings,
+        "--share-all-embeddings": stack.shares_embeddings,
+        "--encoder-embed-path": stack.has_given_embeddings,
     }
     for option, is_given in given.items():
         if is_given:

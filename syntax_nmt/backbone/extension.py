@@ -1,7 +1,7 @@
 """What a method can add to an encoder or a decoder: hooks that these call, in a fixed order.
 
-A feature is a plain object. It reads its options once, when a half of a model is built; modules
-with parameters belong to the half, which registers them under the names that the feature gives.
+An extension is a plain object. It reads its options once, when a stack of a model is built; modules
+with parameters belong to the stack, which registers them under the names that the extension gives.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.attention_change import AttentionChange, close_pads, joined_biases
+from syntax_nmt.backbone.attention_modifier import AttentionModifier, close_pads, joined_biases
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.initialization import UNIFORM
@@ -28,7 +28,7 @@ from syntax_nmt.errors import UserError
 
 @dataclass(frozen=True)
 class Source:
-    """A batch of source sentences, for the features of an encoder.
+    """A batch of source sentences, for the extensions of an encoder.
 
     Attributes:
         tokens: B×S.
@@ -41,33 +41,33 @@ class Source:
     annotation: Mapping[str, Tensor]
 
 
-class LayerChange(NamedTuple):
+class LayerModifier(NamedTuple):
     """A change of the self-attention of some layers, counted from the lowest."""
 
     layers: Collection[int]
-    change: AttentionChange
+    change: AttentionModifier
 
 
-class Feature:
-    """What one method adds to one half of a model. Every hook does nothing by default.
+class Extension:
+    """What one method adds to one stack of a model. Every hook does nothing by default.
 
     Attributes:
         option: the option that switches it on, for messages.
-        reads: annotation that the half needs in every forward pass.
+        reads: annotation that the stack needs in every forward pass.
         learns: annotation that it is trained with.
-        structures: what can be extracted from the half, of :mod:`syntax_nmt.backbone.structures`.
+        structures: what can be extracted from the stack, of :mod:`syntax_nmt.backbone.structures`.
     """
 
     option: ClassVar[str] = ""
 
     @classmethod
-    def of(cls, options: Any, half: Any) -> Optional[Feature]:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: Any, stack: Any) -> Optional[Extension]:
+        """The extension that the options describe; None = it is off.
 
         Args:
             options: the method's own.
-            half: what the method declares it for: a :class:`TransformerHalf`, or a half of
-                :mod:`syntax_nmt.backbone.rnn_feature`.
+            stack: what the method declares it for: a :class:`TransformerStack`, or a stack of
+                :mod:`syntax_nmt.backbone.rnn_extension`.
 
         Raises:
             UserError: options that contradict each other.
@@ -84,18 +84,18 @@ class Feature:
         return {}
 
     def build_first(self) -> None:
-        """Builds modules whose random numbers are drawn before those of the half's layers."""
+        """Builds modules whose random numbers are drawn before those of the stack's layers."""
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """Modules that the half registers after its layers, by name.
+        """Modules that the stack registers after its layers, by name.
 
         Args:
-            output_dim: M, width of the half's states.
+            output_dim: M, width of the stack's states.
         """
         return {}
 
 
-class EncoderFeature(Feature):
+class EncoderExtension(Extension):
     """What a method adds to an encoder of either family.
 
     Attributes:
@@ -145,8 +145,8 @@ class EncoderFeature(Feature):
         return states
 
 
-class AttentionFeature(Feature):
-    """What a method adds to the layers of a Transformer half."""
+class AttentionExtension(Extension):
+    """What a method adds to the layers of a Transformer stack."""
 
     def attention(self, layer: int) -> Optional[BuildAttention]:
         """Builds the self-attention of a layer; None = the method does not replace it."""
@@ -166,7 +166,7 @@ class AttentionFeature(Feature):
         return 0
 
 
-class TransformerEncoderFeature(EncoderFeature, AttentionFeature):
+class TransformerEncoderExtension(EncoderExtension, AttentionExtension):
     """What a method adds to a Transformer encoder.
 
     Attributes:
@@ -190,7 +190,7 @@ class TransformerEncoderFeature(EncoderFeature, AttentionFeature):
         """
         return 0.0
 
-    def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """Changes of the self-attention.
 
         Args:
@@ -231,12 +231,12 @@ class TransformerEncoderFeature(EncoderFeature, AttentionFeature):
 
         Args:
             before: what the encoder returned.
-            after: its rearranged form, without the feature's entries.
+            after: its rearranged form, without the extension's entries.
             order: the row that goes to each place.
         """
 
 
-class TransformerDecoderFeature(AttentionFeature):
+class TransformerDecoderExtension(AttentionExtension):
     """What a method adds to a Transformer decoder.
 
     Attributes:
@@ -258,7 +258,7 @@ class TransformerDecoderFeature(AttentionFeature):
         """
         return None
 
-    def changes(self, length: int, queries: int, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, length: int, queries: int, like: Tensor) -> Iterable[LayerModifier]:
         """Changes of the self-attention.
 
         Args:
@@ -290,8 +290,8 @@ class TransformerDecoderFeature(AttentionFeature):
 
 
 @dataclass(frozen=True)
-class TransformerHalf:
-    """The half of a Transformer that features are built for.
+class TransformerStack:
+    """The stack of a Transformer that extensions are built for.
 
     Attributes:
         cfg: fairseq's options of the Transformer.
@@ -336,45 +336,45 @@ class TransformerHalf:
     output_dim = embed_dim
 
 
-def having(features: Iterable[Any], hook: str) -> list[Any]:
-    """The features that define a hook themselves."""
+def having(extensions: Iterable[Any], hook: str) -> list[Any]:
+    """The extensions that define a hook themselves."""
     return [
-        feature
-        for feature in features
-        if all(getattr(type(feature), hook) is not getattr(base, hook, None) for base in _BASES)
+        extension
+        for extension in extensions
+        if all(getattr(type(extension), hook) is not getattr(base, hook, None) for base in _BASES)
     ]
 
 
-_BASES = (Feature, EncoderFeature, AttentionFeature)
-_BASES += (TransformerEncoderFeature, TransformerDecoderFeature)  # type: ignore[assignment]
+_BASES = (Extension, EncoderExtension, AttentionExtension)
+_BASES += (TransformerEncoderExtension, TransformerDecoderExtension)  # type: ignore[assignment]
 
 
-def the_only(found: Iterable[tuple[Feature, Any]], what: str) -> Any:
-    """What one feature builds; None = none builds it.
+def single(found: Iterable[tuple[Extension, Any]], what: str) -> Any:
+    """What one extension builds; None = none builds it.
 
     Args:
-        found: what each feature would build, or None.
+        found: what each extension would build, or None.
         what: its name, for the message.
 
     Raises:
-        UserError: two features build it.
+        UserError: two extensions build it.
     """
-    built = [(feature, each) for feature, each in found if each is not None]
+    built = [(extension, each) for extension, each in found if each is not None]
     if len(built) > 1:
-        first, second = (feature.option for feature, _ in built[:2])
+        first, second = (extension.option for extension, _ in built[:2])
         raise UserError(f"{first} and {second} both replace {what}: leave one of them out")
     return built[0][1] if built else None
 
 
 def composed_changes(
-    changes: Sequence[LayerChange], layers: int, padding: Tensor
-) -> list[AttentionChange]:
+    changes: Sequence[LayerModifier], layers: int, padding: Tensor
+) -> list[AttentionModifier]:
     """The change of each layer: biases joined, factors multiplied, equal ones computed once.
 
     Args:
         padding: B×T, True = pad; a bias also closes them.
     """
-    found: dict[tuple[int, ...], AttentionChange] = {}
+    found: dict[tuple[int, ...], AttentionModifier] = {}
     composed = []
     for layer in range(layers):
         acting = tuple(place for place, each in enumerate(changes) if layer in each.layers)
@@ -384,7 +384,7 @@ def composed_changes(
             factor = _joined(mul, (part.factor for part in parts))
             if bias is not None:
                 bias = close_pads(bias, padding)  # a check for pads would wait for a GPU
-            found[acting] = AttentionChange(bias, factor)
+            found[acting] = AttentionModifier(bias, factor)
         composed.append(found[acting])
     return composed
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.attention_change import AttentionChange
-from syntax_nmt.backbone.feature import LayerChange, Source, TransformerHalf
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
+from syntax_nmt.backbone.extension import LayerModifier, Source, TransformerStack
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
@@ -43,14 +43,14 @@ class ParserLayer(ObservedLayer):
     structures = (DEPENDENCIES,)
 
     def __init__(
-        self, layer: int, dim: int, injection: TreeInjection, half: TransformerHalf
+        self, layer: int, dim: int, injection: TreeInjection, stack: TransformerStack
     ) -> None:
         super().__init__(layer)
-        self.dim, self.injection, self.half = dim, injection, half
+        self.dim, self.injection, self.stack = dim, injection, stack
 
     @classmethod
-    def of(cls, options: LisaOptions, half: TransformerHalf) -> ParserLayer | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: LisaOptions, stack: TransformerStack) -> ParserLayer | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -60,14 +60,14 @@ class ParserLayer(ObservedLayer):
             return None
         check_choice("lisa_attention", options.lisa_attention, ATTENTION)
         refuse_together(
-            "--lisa-layer", half.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
+            "--lisa-layer", stack.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
         )
-        layer = layer_from_bottom("--lisa-layer", options.lisa_layer, half.layers, "encoder")
-        dim = half.embed_dim // half.heads if options.lisa_dim is None else options.lisa_dim
+        layer = layer_from_bottom("--lisa-layer", options.lisa_layer, stack.layers, "encoder")
+        dim = stack.embed_dim // stack.heads if options.lisa_dim is None else options.lisa_dim
         if dim < 1:
             raise UserError(f"--lisa-dim {dim}: give 1 or more; published is 500")
         in_training = str(options.lisa_attention) == GOLD
-        return cls(layer, dim, TreeInjection(half.heads, options.lisa_inject, in_training), half)
+        return cls(layer, dim, TreeInjection(stack.heads, options.lisa_inject, in_training), stack)
 
     @property
     def reads(self) -> tuple[AnnotationKind, ...]:  # type: ignore[override]
@@ -78,7 +78,7 @@ class ParserLayer(ObservedLayer):
         """The parser of its layer."""
         if layer != self.observed:
             return None
-        return ParserHead(self.half.embed_dim, self.half.embed_dim // self.half.heads, self.dim)
+        return ParserHead(self.stack.embed_dim, self.stack.embed_dim // self.stack.heads, self.dim)
 
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The parser's head."""
@@ -88,7 +88,7 @@ class ParserLayer(ObservedLayer):
         """What injects trees; it has no parameters."""
         return {"lisa_injection": self.injection}
 
-    def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The bias that injects trees.
 
         Args:
@@ -97,7 +97,7 @@ class ParserLayer(ObservedLayer):
         if not self.injection.acts:
             return []
         bias = self.injection(HEADS.tensor_in(source.annotation), like)
-        return [LayerChange((self.observed,), AttentionChange(bias=bias))]
+        return [LayerModifier((self.observed,), AttentionModifier(bias=bias))]
 
     def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
         """The parser's log-probabilities, B×S×S in float32 at least.

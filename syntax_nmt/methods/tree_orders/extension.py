@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import Source
-from syntax_nmt.backbone.rnn_encoder import BIDIRECTIONAL
-from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature, RNNEncoderHalf
+from syntax_nmt.backbone.extension import Source
+from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
+from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
@@ -17,7 +17,7 @@ from syntax_nmt.methods.tree_orders.options import FUSIONS, ORDERS, TreeOrderOpt
 from syntax_nmt.option_checks import check_choice, refuse_changed
 
 
-class TreeOrders(RNNEncoderFeature):
+class TreeOrders(RNNEncoderExtension):
     """The network of the encoder: GRUs over the sentence, and over the orders of its tree.
 
     Args:
@@ -28,13 +28,13 @@ class TreeOrders(RNNEncoderFeature):
     option = "--tree-order-encoder"
     reads = (HEADS,)
 
-    def __init__(self, orders: tuple[str, ...], fusion: str, half: RNNEncoderHalf) -> None:
-        self.orders, self.fusion, self.half = orders, fusion, half
-        self.spans = WordSpans(half.dictionary)
+    def __init__(self, orders: tuple[str, ...], fusion: str, stack: RNNEncoderStack) -> None:
+        self.orders, self.fusion, self.stack = orders, fusion, stack
+        self.spans = WordSpans(stack.dictionary)
 
     @classmethod
-    def of(cls, options: TreeOrderOptions, half: RNNEncoderHalf) -> TreeOrders | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: TreeOrderOptions, stack: RNNEncoderStack) -> TreeOrders | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: an unknown order, or options that contradict each other.
@@ -44,16 +44,18 @@ class TreeOrders(RNNEncoderFeature):
             refuse_changed(options, ["tree_order_fusion"], "--tree-order-encoder child,head")
             return None
         check_choice("tree_order_fusion", options.tree_order_fusion, FUSIONS)
-        if half.gru != BIDIRECTIONAL:
+        if stack.gru != BIDIRECTIONAL:
             raise UserError(
-                f"--encoder-gru {half.gru}: --tree-order-encoder stands beside a bidirectional "
+                f"--encoder-gru {stack.gru}: --tree-order-encoder stands beside a bidirectional "
                 "GRU: leave one of them out"
             )
-        return cls(_orders(text), str(options.tree_order_fusion), half)
+        return cls(_orders(text), str(options.tree_order_fusion), stack)
 
     def network(self) -> TreeOrderEncoder:
         """The GRUs."""
-        return TreeOrderEncoder(self.half.embed_dim, self.half.state_dim, self.orders, self.fusion)
+        return TreeOrderEncoder(
+            self.stack.embed_dim, self.stack.state_dim, self.orders, self.fusion
+        )
 
     def network_inputs(self, source: Source) -> Mapping[str, Tensor]:
         """Heads, and the first piece of each word.

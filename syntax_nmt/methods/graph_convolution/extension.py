@@ -9,8 +9,8 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import Source, TransformerEncoderFeature, TransformerHalf
-from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
+from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
+from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
 from syntax_nmt.backbone.structures import ARC_GATES
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
@@ -56,7 +56,7 @@ _CHOICES = {
 }
 
 
-class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
+class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
     """Layers of graph convolution over the source's dependency trees.
 
     On a Transformer a LayerNorm stands before each layer in a pre-norm model and after it in a
@@ -64,15 +64,15 @@ class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
 
     Args:
         relations: of the data, in the order of their ids; none = arcs have no labels.
-        half: a `TransformerHalf` or an `RNNEncoderHalf`.
+        stack: a `TransformerStack` or an `RNNEncoderStack`.
     """
 
     option = "--gcn-layers"
 
     def __init__(
-        self, options: GraphConvolutionOptions, relations: tuple[str, ...], half: Any
+        self, options: GraphConvolutionOptions, relations: tuple[str, ...], stack: Any
     ) -> None:
-        self.options, self.relations, self.half = options, relations, half
+        self.options, self.relations, self.stack = options, relations, stack
         has_arcs = str(options.gcn_arcs) != NONE
         self.reads: tuple[AnnotationKind, ...] = (HEADS,) if has_arcs else ()
         if relations:
@@ -83,11 +83,11 @@ class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
         self.on_top = "graph convolution" if self.is_on_top else ""  # type: ignore[misc]
         self.all_pieces = str(options.gcn_arcs) in (BOTH, OUT) and str(options.gcn_pieces) == ALL
         finds_words = bool(relations) or self.all_pieces
-        self.spans = WordSpans(half.dictionary) if finds_words else None
+        self.spans = WordSpans(stack.dictionary) if finds_words else None
 
     @classmethod
-    def of(cls, options: GraphConvolutionOptions, half: Any) -> Graphs | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: GraphConvolutionOptions, stack: Any) -> Graphs | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -105,7 +105,7 @@ class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
         relations: tuple[str, ...] = ()
         if _reads_relations(options):
             relations = labels_of(options, DEPREL, "--gcn-layers with --gcn-labels")
-        return cls(options, relations, half)
+        return cls(options, relations, stack)
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
@@ -118,7 +118,7 @@ class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
         Args:
             output_dim: M.
         """
-        width = output_dim if self.is_on_top else self.half.embed_dim
+        width = output_dim if self.is_on_top else self.stack.embed_dim
         options = self.options
         self.layers = GraphConvolutionLayers(
             width,
@@ -185,9 +185,9 @@ class Graphs(TransformerEncoderFeature, RNNEncoderFeature):
         return str(self.options.gcn_skip)
 
     def _norm(self) -> str:
-        if not isinstance(self.half, TransformerHalf):
+        if not isinstance(self.stack, TransformerStack):
             return NO_NORM
-        return BEFORE if self.half.cfg.encoder.normalize_before else AFTER
+        return BEFORE if self.stack.cfg.encoder.normalize_before else AFTER
 
 
 def _reads_relations(options: Any) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import LongTranslations
 from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
@@ -26,7 +27,6 @@ from syntax_nmt.scoring.translations.results import (
     signed,
 )
 from syntax_nmt.scoring.translations.significance import SIGNIFICANT
-from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
 
 INTERVAL = "95 %"

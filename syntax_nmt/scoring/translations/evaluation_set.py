@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,7 +18,7 @@ from syntax_nmt.data.subwords import (
     scheme_of_text,
 )
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 from syntax_nmt.scoring.parallel_text import check_parallel
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import (
@@ -176,7 +175,7 @@ def _read_output(path: str) -> GenerateOutput:
     if is_generate_output(lines):
         return parse_generate_output(lines, path)
     if is_nbest_list(lines):
-        print(f"note: {path}: an n-best list, its first translations are taken", file=sys.stderr)
+        note(f"{path}: an n-best list, its first translations are taken")
         lines = best_translations(lines, path)
     return GenerateOutput(lines)
 
@@ -214,10 +213,9 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
         return text
     if not join:
         if not quiet:
-            print(
-                f"note: {text.name} is in pieces of {scheme}, and scores of pieces are not those "
-                f"of words: add --join-subwords, or score the text in words (--force: no note)",
-                file=sys.stderr,
+            note(
+                f"{text.name} is in pieces of {scheme}, and scores of pieces are not those "
+                f"of words: add --join-subwords, or score the text in words (--force: no note)"
             )
         return text
     joined = []
@@ -235,10 +233,9 @@ def note_if_tokenised(test_set: TestSet) -> None:
     for run in (run for system in test_set.systems for run in system.runs):
         tokenised = sum(line.endswith(" .") for line in run.sentences)
         if tokenised >= _LOOKS_TOKENISED:
-            print(
-                f"note: {run.name}: {tokenised} lines end in ' .', as tokenised text does: give "
-                f"detokenised text, or --tokenize none (--force: no note)",
-                file=sys.stderr,
+            note(
+                f"{run.name}: {tokenised} lines end in ' .', as tokenised text does: give "
+                f"detokenised text, or --tokenize none (--force: no note)"
             )
 
 
@@ -259,10 +256,9 @@ def _generated_reference(read: Mapping[str, GenerateOutput]) -> Text:
             raise UserError(f"{other}: T-{differing[0]} is not that of {path}: {remedy}")
     unknown = sum(_UNKNOWN in sentence for sentence in reference)
     if unknown:
-        print(
-            f"note: {unknown} references (T- lines) of {path} have words that fairseq did not "
-            f"know ({_UNKNOWN}): {remedy}",
-            file=sys.stderr,
+        note(
+            f"{unknown} references (T- lines) of {path} have words that fairseq did not "
+            f"know ({_UNKNOWN}): {remedy}"
         )
     return _text(f"the T- lines of {path}", reference)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fairseq.tasks import FairseqTask
 
-from syntax_nmt.backbone.rnn_feature import RNNDecoderFeature, RNNDecoderHalf
+from syntax_nmt.backbone.rnn_extension import RNNDecoderExtension, RNNDecoderStack
 from syntax_nmt.checkpoints.label_text import join_labels, split_labels
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.decoder import BiScaleDecoder
@@ -39,7 +39,7 @@ _CHOICES = {
 }
 
 
-class BiScale(RNNDecoderFeature):
+class BiScale(RNNDecoderExtension):
     """A decoder with a chunk state in addition to the word state."""
 
     option = "--bi-scale"
@@ -48,11 +48,11 @@ class BiScale(RNNDecoderFeature):
         self.options = options
 
     @classmethod
-    def of(cls, options: BiScaleOptions, half: Any) -> BiScale | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: BiScaleOptions, stack: Any) -> BiScale | None:
+        """The extension that the options describe; None = it is off.
 
         Args:
-            half: not read.
+            stack: not read.
 
         Raises:
             UserError: an unknown choice, or options without effect.
@@ -64,30 +64,30 @@ class BiScale(RNNDecoderFeature):
         refuse_changed(options, _OF_BI_SCALE_DECODER, "--bi-scale")
         return None
 
-    def decoder(self, half: RNNDecoderHalf) -> BiScaleDecoder:
+    def decoder(self, stack: RNNDecoderStack) -> BiScaleDecoder:
         """The decoder."""
         options, readout_of = self.options, str(self.options.chunk_readout)
         read_of_source = {
-            CONTEXT: half.memory_dim,
-            STATE: half.state_dim,
-            BOTH: half.memory_dim + half.state_dim,
+            CONTEXT: stack.memory_dim,
+            STATE: stack.state_dim,
+            BOTH: stack.memory_dim + stack.state_dim,
         }
-        readout = half.readout(read_of_source[readout_of])
+        readout = stack.readout(read_of_source[readout_of])
         recurrence = BiScaleGRU(
-            *half.dims,
+            *stack.dims,
             word_attention=str(options.chunk_attention) == WORD,
             context_every_step=str(options.chunk_context) == STEP,
         )
         return BiScaleDecoder(
-            half.dictionary,
-            half.embed_tokens,
+            stack.dictionary,
+            stack.embed_tokens,
             recurrence,
             readout,
             split_labels(options.chunk_tags),
             joint_score=not options.no_joint_score,
-            memory_dim=half.memory_dim,
+            memory_dim=stack.memory_dim,
             readout_of=readout_of,
-            **half.arguments,
+            **stack.arguments,
         )
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult, Result
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, LongTranslations
 from syntax_nmt.scoring.translations.metrics import BLEUDetails, MetricDescription, MetricSet
-from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, bootstrap_scores, interval
+from syntax_nmt.scoring.translations.resampling import Confidence, bootstrap_scores, interval
 from syntax_nmt.scoring.translations.results import (
     Score,
     ScoredSystem,
@@ -21,25 +22,7 @@ from syntax_nmt.scoring.translations.results import (
     signature_lines,
 )
 from syntax_nmt.scoring.translations.seed_tests import spread
-from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, score_tables, word_notes
-
-
-@dataclass(frozen=True)
-class Confidence:
-    """How intervals are estimated.
-
-    Attributes:
-        resamples: number of resampled test sets.
-        seed: of the draws.
-    """
-
-    resamples: int = RESAMPLES
-    seed: int = SEED
-
-    def signature(self) -> dict[str, object]:
-        """The parameters under sacrebleu's names."""
-        return {"bs": self.resamples, "seed": self.seed}
 
 
 @dataclass

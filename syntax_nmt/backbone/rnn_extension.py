@@ -10,13 +10,13 @@ from fairseq.data import Dictionary
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, ConditionalGRU
-from syntax_nmt.backbone.feature import EncoderFeature, Feature, Source
+from syntax_nmt.backbone.extension import EncoderExtension, Extension, Source
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
-from syntax_nmt.backbone.rnn_encoder import Encoded, EncoderNetwork
+from syntax_nmt.backbone.rnn_interface import Encoded, EncoderNetwork
 
 
-class RNNEncoderFeature(EncoderFeature):
+class RNNEncoderExtension(EncoderExtension):
     """What a method adds to an RNN encoder."""
 
     def network(self) -> Optional[EncoderNetwork]:
@@ -36,21 +36,21 @@ class RNNEncoderFeature(EncoderFeature):
         return width
 
     def extended(self, encoded: Encoded, source: Source) -> Encoded:
-        """What decoders read, after all features have changed the states of the tokens."""
+        """What decoders read, after all extensions have changed the states of the tokens."""
         return encoded
 
 
-class RNNDecoderFeature(Feature):
+class RNNDecoderExtension(Extension):
     """What a method adds to an RNN decoder."""
 
-    def decoder(self, half: RNNDecoderHalf) -> Optional[RNNDecoder]:
+    def decoder(self, stack: RNNDecoderStack) -> Optional[RNNDecoder]:
         """The decoder in place of the usual one; None = the method has none."""
         return None
 
 
 @dataclass(frozen=True)
-class RNNEncoderHalf:
-    """The encoder that features are built for.
+class RNNEncoderStack:
+    """The encoder that extensions are built for.
 
     Attributes:
         dictionary: of the source.
@@ -70,8 +70,8 @@ class RNNEncoderHalf:
 
 
 @dataclass(frozen=True)
-class RNNDecoderHalf:
-    """The decoder that features are built for.
+class RNNDecoderStack:
+    """The decoder that extensions are built for.
 
     Attributes:
         dictionary: of the target.

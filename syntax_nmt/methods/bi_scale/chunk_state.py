@@ -52,7 +52,7 @@ class ChunkState:
         return cls(state, cache["chunk_context"], cache["chunk_weights"], cache["chunk_opened"])
 
 
-class ChunkClock(nn.Module):
+class ChunkStateGRU(nn.Module):
     """A conditional GRU over chunks (Zhou et al., 2017, Section 3).
 
     Where a chunk opens, `e = m(s~_t) − m(s~_{t'})` represents the previous chunk, which opened at

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.attention_change import AttentionChange
-from syntax_nmt.backbone.feature import (
-    LayerChange,
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
+from syntax_nmt.backbone.extension import (
+    LayerModifier,
     Source,
-    TransformerEncoderFeature,
-    TransformerHalf,
+    TransformerEncoderExtension,
+    TransformerStack,
 )
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
@@ -25,7 +25,7 @@ _OF_THE_LAYER = (
 )  # fmt: skip
 
 
-class ParentScaledHeads(TransformerEncoderFeature):
+class ParentScaledHeads(TransformerEncoderExtension):
     """Multiplies the logits of one layer by a density around each token's parent.
 
     Args:
@@ -41,8 +41,8 @@ class ParentScaledHeads(TransformerEncoderFeature):
         self.scaled_layer, self.scaling, self.spans = layer, scaling, spans
 
     @classmethod
-    def of(cls, options: ParentScaledOptions, half: TransformerHalf) -> ParentScaledHeads | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: ParentScaledOptions, stack: TransformerStack) -> ParentScaledHeads | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -51,13 +51,13 @@ class ParentScaledHeads(TransformerEncoderFeature):
             refuse_changed(options, _OF_THE_LAYER, "--parent-scaled-layer, such as 0")
             return None
         refuse_together(
-            "--parent-scaled-layer", half.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
+            "--parent-scaled-layer", stack.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
         )
         heads = options.parent_scaled_heads
-        if heads is not None and not 1 <= heads <= half.heads:
+        if heads is not None and not 1 <= heads <= stack.heads:
             raise UserError(
-                f"--parent-scaled-heads {heads}: the encoder's layers have {half.heads} heads; "
-                f"give a number from 1 to {half.heads}"
+                f"--parent-scaled-heads {heads}: the encoder's layers have {stack.heads} heads; "
+                f"give a number from 1 to {stack.heads}"
             )
         if not options.parent_scaled_variance > 0:  # NaN included
             raise UserError(
@@ -70,22 +70,22 @@ class ParentScaledHeads(TransformerEncoderFeature):
                 "than 1"
             )
         layer = layer_from_bottom(
-            "--parent-scaled-layer", options.parent_scaled_layer, half.layers, "encoder"
+            "--parent-scaled-layer", options.parent_scaled_layer, stack.layers, "encoder"
         )
         scaling = ParentScaling(
-            half.heads,
-            heads or half.heads,
+            stack.heads,
+            heads or stack.heads,
             options.parent_scaled_variance,
             options.parent_ignoring,
             options.parent_ignoring_per_head,
         )
-        return cls(layer, scaling, WordSpans(half.dictionary))
+        return cls(layer, scaling, WordSpans(stack.dictionary))
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """Both modules; neither has parameters."""
         return {"parent_scaling": self.scaling, "word_spans": self.spans}
 
-    def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The factor of the scaled layer.
 
         Args:
@@ -93,4 +93,4 @@ class ParentScaledHeads(TransformerEncoderFeature):
         """
         heads, spans = HEADS.tensor_in(source.annotation), self.spans(source.tokens)
         factor = self.scaling(heads, spans, like)
-        return [LayerChange((self.scaled_layer,), AttentionChange(factor=factor))]
+        return [LayerModifier((self.scaled_layer,), AttentionModifier(factor=factor))]

@@ -1,4 +1,4 @@
-"""The lowest layers of a Transformer half that attend within latent phrases, or near positions."""
+"""The lowest layers of a Transformer stack that attend within latent phrases, or near positions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from syntax_nmt.backbone.attention_change import AttentionChange
-from syntax_nmt.backbone.feature import (
-    AttentionFeature,
-    LayerChange,
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
+from syntax_nmt.backbone.extension import (
+    AttentionExtension,
+    LayerModifier,
     Source,
-    TransformerDecoderFeature,
-    TransformerEncoderFeature,
-    TransformerHalf,
+    TransformerDecoderExtension,
+    TransformerEncoderExtension,
+    TransformerStack,
 )
 from syntax_nmt.backbone.structures import CONSTITUENTS
 from syntax_nmt.backbone.transformer_layers import BuildAttention
@@ -33,7 +33,7 @@ _OF_GATES = (
 )
 
 
-class _Gated(AttentionFeature):
+class _Gated(AttentionExtension):
     """Gated self-attention in the lowest layers.
 
     Args:
@@ -50,13 +50,13 @@ class _Gated(AttentionFeature):
         self.structures = (CONSTITUENTS,) if gated else ()
 
     @classmethod
-    def of(cls, options: LatentPhraseOptions, half: TransformerHalf) -> Any:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: LatentPhraseOptions, stack: TransformerStack) -> Any:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
         """
-        gated, window = _gated_layers(options, half), cls._window(options, half)
+        gated, window = _gated_layers(options, stack), cls._window(options, stack)
         if not gated and not window[0]:
             return None
         build = partial(
@@ -68,7 +68,7 @@ class _Gated(AttentionFeature):
         return cls(gated, build, window)
 
     @classmethod
-    def _window(cls, options: LatentPhraseOptions, half: TransformerHalf) -> tuple[int, int]:
+    def _window(cls, options: LatentPhraseOptions, stack: TransformerStack) -> tuple[int, int]:
         return 0, 0
 
     def attention(self, layer: int) -> BuildAttention | None:
@@ -81,26 +81,29 @@ class _Gated(AttentionFeature):
         return self.gated
 
 
-class EncoderLatentPhrases(_Gated, TransformerEncoderFeature):
+class EncoderLatentPhrases(_Gated, TransformerEncoderExtension):
     """Latent phrases of the source, and local attention, which the paper compares them with."""
 
     @classmethod
-    def _window(cls, options: LatentPhraseOptions, half: TransformerHalf) -> tuple[int, int]:
+    def _window(cls, options: LatentPhraseOptions, stack: TransformerStack) -> tuple[int, int]:
         window, layers = options.local_attention_window, options.local_attention_layers
         if window == 0:
             refuse_changed(options, ["local_attention_layers"], "--local-attention-window")
             return 0, 0
-        if not 1 <= layers <= half.layers:
+        if not 1 <= layers <= stack.layers:
             raise UserError(
-                f"--local-attention-layers {layers}: the encoder has {half.layers} layers; "
-                f"give a number from 1 to {half.layers}"
+                f"--local-attention-layers {layers}: the encoder has {stack.layers} layers; "
+                f"give a number from 1 to {stack.layers}"
             )
         refuse_together(
-            "--local-attention-window", half.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
+            "--local-attention-window",
+            stack.cfg,
+            "encoder_layerdrop",
+            "encoder_xformers_att_config",
         )
         return window, layers
 
-    def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The window.
 
         Args:
@@ -110,19 +113,19 @@ class EncoderLatentPhrases(_Gated, TransformerEncoderFeature):
         if not window:
             return []
         bias = local_attention_bias(source.padding.size(1), window, like)
-        return [LayerChange(range(layers), AttentionChange(bias))]
+        return [LayerModifier(range(layers), AttentionModifier(bias))]
 
 
-class DecoderLatentPhrases(_Gated, TransformerDecoderFeature):
+class DecoderLatentPhrases(_Gated, TransformerDecoderExtension):
     """Latent phrases of the target."""
 
 
-def _gated_layers(options: LatentPhraseOptions, half: TransformerHalf) -> int:
+def _gated_layers(options: LatentPhraseOptions, stack: TransformerStack) -> int:
     layers = options.latent_phrase_layers
-    if not 0 <= layers <= half.layers:
+    if not 0 <= layers <= stack.layers:
         raise UserError(
-            f"--latent-phrase-layers {layers}: the {half.name} has {half.layers} layers; "
-            f"give a number from 0 to {half.layers}"
+            f"--latent-phrase-layers {layers}: the {stack.name} has {stack.layers} layers; "
+            f"give a number from 0 to {stack.layers}"
         )
     if layers == 0:
         refuse_changed(options, _OF_GATES, "--latent-phrase-layers, such as 2")
@@ -134,7 +137,7 @@ def _gated_layers(options: LatentPhraseOptions, half: TransformerHalf) -> int:
             "give more than 0; the paper's is 1"
         )
     refuse_together(
-        "--latent-phrase-layers", half.cfg,
+        "--latent-phrase-layers", stack.cfg,
         "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
         "encoder_xformers_att_config", "decoder_xformers_att_config",
     )  # fmt: skip

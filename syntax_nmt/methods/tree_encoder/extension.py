@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import Source
-from syntax_nmt.backbone.rnn_encoder import SUMMARY, Encoded
-from syntax_nmt.backbone.rnn_feature import (
-    RNNDecoderFeature,
-    RNNDecoderHalf,
-    RNNEncoderFeature,
-    RNNEncoderHalf,
+from syntax_nmt.backbone.extension import Source
+from syntax_nmt.backbone.rnn_extension import (
+    RNNDecoderExtension,
+    RNNDecoderStack,
+    RNNEncoderExtension,
+    RNNEncoderStack,
 )
+from syntax_nmt.backbone.rnn_interface import SUMMARY, Encoded
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_encoder.cells import (
@@ -50,7 +50,7 @@ _CHOICES = {
 }
 
 
-class TreeStates(RNNEncoderFeature):
+class TreeStates(RNNEncoderExtension):
     """States of the nodes of binary trees, on top of the states of the tokens.
 
     Args:
@@ -66,8 +66,8 @@ class TreeStates(RNNEncoderFeature):
         self.goes_down, self.gives_nodes, self.gives_start = goes_down, gives_nodes, gives_start
 
     @classmethod
-    def of(cls, options: TreeEncoderOptions, half: RNNEncoderHalf) -> TreeStates | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: TreeEncoderOptions, stack: RNNEncoderStack) -> TreeStates | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -132,7 +132,7 @@ class TreeStates(RNNEncoderFeature):
         return Encoded(nodes, torch.cat([padding, trees[..., 2].lt(0)], dim=1), more)
 
 
-class NodeAttention(RNNDecoderFeature):
+class NodeAttention(RNNDecoderExtension):
     """A decoder that attends to the nodes of trees, with or without coverage."""
 
     option = "--tree-attention nodes"
@@ -141,8 +141,8 @@ class NodeAttention(RNNDecoderFeature):
         self.coverage, self.coverage_dim = str(options.tree_coverage), options.coverage_dim
 
     @classmethod
-    def of(cls, options: TreeEncoderOptions, half: RNNDecoderHalf) -> NodeAttention | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: TreeEncoderOptions, stack: RNNDecoderStack) -> NodeAttention | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -150,19 +150,19 @@ class NodeAttention(RNNDecoderFeature):
         is_on = _is_on(options) and str(options.tree_attention) == NODES
         return cls(options) if is_on else None
 
-    def decoder(self, half: RNNDecoderHalf) -> NodeDecoder:
+    def decoder(self, stack: RNNDecoderStack) -> NodeDecoder:
         """The decoder."""
         coverage = None
         if self.coverage != NONE:
-            sizes = half.memory_dim, half.state_dim, half.attention_dim
+            sizes = stack.memory_dim, stack.state_dim, stack.attention_dim
             coverage = Coverage(self.coverage_dim, *sizes, of_children=self.coverage == TREE)
         return NodeDecoder(
-            half.dictionary,
-            half.embed_tokens,
-            NodeGRU(half.recurrence(), coverage),
-            half.readout(half.memory_dim),
-            half.memory_dim,
-            **half.arguments,
+            stack.dictionary,
+            stack.embed_tokens,
+            NodeGRU(stack.recurrence(), coverage),
+            stack.readout(stack.memory_dim),
+            stack.memory_dim,
+            **stack.arguments,
         )
 
 

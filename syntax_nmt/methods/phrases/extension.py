@@ -8,11 +8,11 @@ from typing import Any
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import (
+from syntax_nmt.backbone.extension import (
     Source,
-    TransformerDecoderFeature,
-    TransformerEncoderFeature,
-    TransformerHalf,
+    TransformerDecoderExtension,
+    TransformerEncoderExtension,
+    TransformerStack,
 )
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.transformer_layers import BuildAttention
@@ -39,7 +39,7 @@ _OF_PHRASES = (
 )
 
 
-class EncoderPhrases(TransformerEncoderFeature):
+class EncoderPhrases(TransformerEncoderExtension):
     """Layers that also attend to phrases, and the phrases of every layer for the decoder.
 
     Args:
@@ -54,34 +54,34 @@ class EncoderPhrases(TransformerEncoderFeature):
         self,
         sizes: PhraseSizes,
         is_parsed: bool,
-        half: TransformerHalf,
+        stack: TransformerStack,
         hands_on: bool,
         mixes_tokens: bool,
     ) -> None:
-        self.sizes, self.is_parsed, self.half = sizes, is_parsed, half
+        self.sizes, self.is_parsed, self.stack = sizes, is_parsed, stack
         self.hands_on, self.needs_all_states = hands_on, mixes_tokens
         self.reads = (PHRASES,) if is_parsed else ()
 
     @classmethod
-    def of(cls, options: PhraseOptions, half: TransformerHalf) -> EncoderPhrases | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: PhraseOptions, stack: TransformerStack) -> EncoderPhrases | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
         """
-        sizes = phrase_sizes(options, half.cfg)
+        sizes = phrase_sizes(options, stack.cfg)
         if sizes is None:
             return None
         is_parsed = str(options.phrase_segmentation) == PARSED
         mixes_tokens = options.transparent_token_attention
-        return cls(sizes, is_parsed, half, half.under_transformer, mixes_tokens)
+        return cls(sizes, is_parsed, stack, stack.under_transformer, mixes_tokens)
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The representation of the top layer's phrases."""
         if not self.hands_on:
             return {}
         self.top = PhraseRepresentation(
-            self.half.embed_dim, self.sizes.summary, self.sizes.hidden_dim
+            self.stack.embed_dim, self.sizes.summary, self.sizes.hidden_dim
         )
         return {"phrase_representation": self.top}
 
@@ -144,7 +144,7 @@ class EncoderPhrases(TransformerEncoderFeature):
         PhraseMemory.reorder(before, after, order)
 
 
-class DecoderPhrases(TransformerDecoderFeature):
+class DecoderPhrases(TransformerDecoderExtension):
     """Layers that attend to the phrases of the source.
 
     Args:
@@ -156,30 +156,30 @@ class DecoderPhrases(TransformerDecoderFeature):
     reads_source = True
 
     def __init__(
-        self, sizes: PhraseSizes, transparent: tuple[bool, bool], half: TransformerHalf
+        self, sizes: PhraseSizes, transparent: tuple[bool, bool], stack: TransformerStack
     ) -> None:
-        self.sizes, self.half = sizes, half
+        self.sizes, self.stack = sizes, stack
         self.mixes_phrases, self.mixes_tokens = transparent
         self.reads_lower_layers = "--transparent-token-attention" if self.mixes_tokens else ""
         self.phrases: TransparentAttention | None = None
         self.tokens: TransparentAttention | None = None
 
     @classmethod
-    def of(cls, options: PhraseOptions, half: TransformerHalf) -> DecoderPhrases | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: PhraseOptions, stack: TransformerStack) -> DecoderPhrases | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
         """
-        sizes = phrase_sizes(options, half.cfg)
+        sizes = phrase_sizes(options, stack.cfg)
         if sizes is None:
             return None
         transparent = options.transparent_attention, options.transparent_token_attention
-        return cls(sizes, transparent, half)
+        return cls(sizes, transparent, stack)
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The mixtures."""
-        cfg = self.half.cfg
+        cfg = self.stack.cfg
         shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
         modules: dict[str, nn.Module] = {}
         if self.mixes_phrases:

@@ -1,4 +1,4 @@
-"""The position bias of a Transformer half."""
+"""The position bias of a Transformer stack."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER
-from syntax_nmt.backbone.attention_change import AttentionChange
-from syntax_nmt.backbone.feature import (
-    LayerChange,
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
+from syntax_nmt.backbone.extension import (
+    LayerModifier,
     Source,
-    TransformerDecoderFeature,
-    TransformerEncoderFeature,
-    TransformerHalf,
+    TransformerDecoderExtension,
+    TransformerEncoderExtension,
+    TransformerStack,
 )
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.position_bias.bias import (
@@ -32,7 +32,7 @@ _DECAY_LAYERS = 2
 
 
 class _Biased:
-    """A bias in the lowest layers of one half.
+    """A bias in the lowest layers of one stack.
 
     Args:
         layers: how many have it.
@@ -40,13 +40,13 @@ class _Biased:
 
     option = "--position-bias"
 
-    def __init__(self, kind: str, layers: int, half: TransformerHalf) -> None:
+    def __init__(self, kind: str, layers: int, stack: TransformerStack) -> None:
         self.layers = range(layers)
-        self.bias: PositionBias = build_position_bias(kind, half.heads, half.name == DECODER)
+        self.bias: PositionBias = build_position_bias(kind, stack.heads, stack.name == DECODER)
 
     @classmethod
-    def of(cls, options: PositionBiasOptions, half: TransformerHalf) -> Any:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: PositionBiasOptions, stack: TransformerStack) -> Any:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: options that contradict each other.
@@ -57,31 +57,31 @@ class _Biased:
             return None
         check_choice("position_bias", kind, (DECAY, ALIBI, T5))
         refuse_together(
-            "--position-bias", half.cfg,
+            "--position-bias", stack.cfg,
             "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
             "encoder_xformers_att_config", "decoder_xformers_att_config",
         )  # fmt: skip
         if layers is None:
-            layers = min(_DECAY_LAYERS, half.layers) if str(kind) == DECAY else half.layers
-        elif not 1 <= layers <= half.layers:
+            layers = min(_DECAY_LAYERS, stack.layers) if str(kind) == DECAY else stack.layers
+        elif not 1 <= layers <= stack.layers:
             raise UserError(
-                f"--position-bias-layers {layers}: the {half.name} has {half.layers} layers; "
-                f"give a number from 1 to {half.layers}"
+                f"--position-bias-layers {layers}: the {stack.name} has {stack.layers} layers; "
+                f"give a number from 1 to {stack.layers}"
             )
-        return cls(str(kind), layers, half)
+        return cls(str(kind), layers, stack)
 
     def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The bias; that of T5 has parameters."""
         return {"position_bias": self.bias}
 
-    def _change(self, length: int, queries: int, like: Tensor) -> list[LayerChange]:
-        return [LayerChange(self.layers, AttentionChange(self.bias(length, queries, like)))]
+    def _change(self, length: int, queries: int, like: Tensor) -> list[LayerModifier]:
+        return [LayerModifier(self.layers, AttentionModifier(self.bias(length, queries, like)))]
 
 
-class EncoderPositionBias(_Biased, TransformerEncoderFeature):
+class EncoderPositionBias(_Biased, TransformerEncoderExtension):
     """Keys before and after the query have biases."""
 
-    def changes(self, source: Source, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The bias, the same for all sentences.
 
         Args:
@@ -91,10 +91,10 @@ class EncoderPositionBias(_Biased, TransformerEncoderFeature):
         return self._change(length, length, like)
 
 
-class DecoderPositionBias(_Biased, TransformerDecoderFeature):
+class DecoderPositionBias(_Biased, TransformerDecoderExtension):
     """The bias also closes the future."""
 
-    def changes(self, length: int, queries: int, like: Tensor) -> Iterable[LayerChange]:
+    def changes(self, length: int, queries: int, like: Tensor) -> Iterable[LayerModifier]:
         """The bias, the same for all sentences.
 
         Args:

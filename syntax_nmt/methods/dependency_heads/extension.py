@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import TransformerHalf
+from syntax_nmt.backbone.extension import TransformerStack
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
@@ -47,8 +47,8 @@ class SupervisedHeads(ObservedLayer):
         self.supervised, self.biaffine = layer, biaffine
 
     @classmethod
-    def of(cls, options: DependencyHeadOptions, half: TransformerHalf) -> SupervisedHeads | None:
-        """The feature that the options describe; None = it is off.
+    def of(cls, options: DependencyHeadOptions, stack: TransformerStack) -> SupervisedHeads | None:
+        """The extension that the options describe; None = it is off.
 
         Raises:
             UserError: there is no such layer, it has too few heads, or another option excludes it.
@@ -59,18 +59,18 @@ class SupervisedHeads(ObservedLayer):
                 refuse_changed(options, ["dependency_scorer"], needed)
             return None
         layer = layer_from_bottom(
-            "--supervised-layer", options.supervised_layer, half.layers, "encoder"
+            "--supervised-layer", options.supervised_layer, stack.layers, "encoder"
         )
-        if half.heads < SUPERVISED_HEADS:
+        if stack.heads < SUPERVISED_HEADS:
             raise UserError(
                 f"--supervised-layer needs a child head and a parent head, but "
-                f"--encoder-attention-heads is {half.heads}"
+                f"--encoder-attention-heads is {stack.heads}"
             )
-        refuse_together("--supervised-layer", half.cfg, "encoder_layerdrop")
+        refuse_together("--supervised-layer", stack.cfg, "encoder_layerdrop")
         if not is_biaffine(options):
             return cls(layer)
-        refuse_together("--dependency-scorer biaffine", half.cfg, "encoder_xformers_att_config")
-        return cls(layer, half.embed_dim // half.heads)
+        refuse_together("--dependency-scorer biaffine", stack.cfg, "encoder_xformers_att_config")
+        return cls(layer, stack.embed_dim // stack.heads)
 
     def scorer(self, layer: int) -> HeadScorer | None:
         """The biaffine form of the parent head."""
