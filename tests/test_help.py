@@ -4,6 +4,7 @@ import argparse
 import importlib
 
 import pytest
+from nonempty import some
 
 from syntax_nmt.cli import COMMANDS
 
@@ -12,6 +13,6 @@ from syntax_nmt.cli import COMMANDS
 def test_every_option_says_what_it_is(command):
     parser = argparse.ArgumentParser()
     importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
-    for action in parser._actions:
+    for action in some(parser._actions):
         assert action.help, action.dest
         assert action.help == argparse.SUPPRESS or action.help[0].isalnum(), action.help
