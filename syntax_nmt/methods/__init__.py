@@ -21,6 +21,7 @@ from syntax_nmt.methods import (
     tree_distance,
     tree_encoder,
     tree_orders,
+    variational,
 )
 from syntax_nmt.methods.method import Method, Part
 
@@ -31,6 +32,7 @@ METHODS: tuple[Method, ...] = (
     parent_scaled.METHOD,
     tree_distance.METHOD,
     bi_scale.METHOD,
+    variational.METHOD,
     latent_phrases.METHOD,
     phrases.METHOD,
     dependency_heads.METHOD,
