@@ -10,16 +10,17 @@ from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    BY,
     AnnotatorSettings,
     add_feature_options,
     add_mismatch_options,
     add_model_options,
     add_worker_options,
+    chunk_annotator,
     feature_threshold,
     resources,
     unused_models,
 )
-from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.commands.shared.checks import refuse_idle
 from syntax_nmt.commands.shared.linearised import (
     add_linearised_arguments,
@@ -36,12 +37,9 @@ from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
-from syntax_nmt.preparation.preparation import Preparation, summary
 from syntax_nmt.preparation.segment import load_model
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
-from syntax_nmt.preparation.training_commands import method_list
-from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.text.cleaning import MODES
@@ -164,6 +162,10 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: the options of :func:`add_arguments`.
     """
+    from syntax_nmt.preparation.preparation import Preparation, summary
+    from syntax_nmt.preparation.training_commands import method_list
+    from syntax_nmt.preparation.training_data import TrainingData
+
     plan = _plan(args)
     done = Preparation(plan, lambda line: print(line, file=sys.stderr))
     parsed = parsed_first(args.linearised, plan.source, plan.target)

@@ -20,7 +20,7 @@ from syntax_nmt.inference.extraction.chunks import ChunkPredictor
 from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import encoder_distances
-from syntax_nmt.inference.forced_decoding import MAX_TOKENS, ForcedDecoder
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
     AlignedPair,
@@ -30,7 +30,7 @@ from syntax_nmt.inference.results import (
 )
 from syntax_nmt.inference.search_options import SEARCH_OPTIONS, check_search
 from syntax_nmt.inference.segmentation import Segment
-from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD
+from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, MAX_TOKENS
 from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import torch
-
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunks import Chunk, iob2_tags
 from syntax_nmt.data.conllu import format_no_parse, format_tree
@@ -76,6 +74,7 @@ class StanzaAnnotator:
     def fingerprint(self) -> str:
         """A string that changes when annotation might change."""
         import stanza
+        import torch
 
         versions = [FORMAT, stanza.__version__, torch.__version__]
         kind = self.device.split(":")[0]
