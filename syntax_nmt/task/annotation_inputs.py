@@ -12,6 +12,7 @@ from typing import Any, Optional
 
 from torch import Tensor, nn
 
+from syntax_nmt.checkpoints.resumed import refuse_difference
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind, missing_annotation
@@ -130,12 +131,12 @@ class AnnotationInputs:
         """
         for kind, built_for in getattr(model, "annotation_labels", {}).items():
             found = self._labels.get(kind, built_for)
-            if built_for != found:
-                raise UserError(
-                    f"the model's {kind.label}s are {' '.join(built_for) or 'none'}, those of the "
-                    f"data folder's {kind.labels_file} {' '.join(found)}: give the folder that the "
-                    f"model was trained with, or leave {kind.flag} out"
-                )
+            option = " ".join(loading_options([kind]))
+            remedy = f"leave {option} out"
+            if kind in PARSED_KINDS:  # the model needs some: a parser gives its own labels
+                remedy = f"--parser-config in place of {option}"
+            name = getattr(model, "checkpoint", "the model")
+            refuse_difference(name, kind, built_for, found, remedy)
 
     def _given(
         self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[AnnotationKind]

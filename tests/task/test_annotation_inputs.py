@@ -106,7 +106,7 @@ def test_labels_are_those_of_the_model():
     fitting = inputs_of([CHUNKS], labels={CHUNKS: ("NP", "VP")})
     assert handed_over(fitting.for_forward(models, sample(**ALL))) == {"chunk_tags": TAGS}
     other = inputs_of([CHUNKS], labels={CHUNKS: ("VP", "NP")})
-    with pytest.raises(UserError, match=r"NP VP, .*dict\.chunks\.txt VP NP: .*--load-chunks"):
+    with pytest.raises(UserError, match=r"is NP, .*dict\.chunks\.txt is VP: .*--load-chunks"):
         other.for_forward(models, sample(**ALL))
 
 
@@ -141,6 +141,21 @@ def test_ensembles_with_a_model_that_takes_no_annotation_are_refused_at_once(kin
     with pytest.raises(UserError, match="an ensemble of a model that reads annotation and"):
         inputs_of().for_inference([FOREIGN, reading(kind)], sample(**given), None, scores=False)
     inputs_of().for_inference([FOREIGN, reading(CHUNKS)], sample(**given), None, scores=False)
+
+
+def test_the_checkpoint_with_other_labels_is_named():
+    """Of hundreds of labels the first that differs is shown; models need not read chunks."""
+    labels = [f"T{number}" for number in range(300)]
+    model = reading(CHUNKS, annotation_labels={CHUNKS: (*labels, "X")})
+    model.checkpoint = "old.pt"
+    other = inputs_of([CHUNKS], labels={CHUNKS: tuple(labels)})
+    with pytest.raises(UserError) as refused:
+        other.check_labels(model)
+    assert str(refused.value) == (
+        "old.pt: its chunk type 301 is X, that of the data folder's "
+        f"{CHUNKS.labels_file} is missing: give the folder that it was trained on, or leave "
+        "--load-chunks out"
+    )
 
 
 def test_one_call_of_the_parser_for_all_kinds_with_the_labels_of_the_models():
