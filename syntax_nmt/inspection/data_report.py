@@ -6,7 +6,8 @@ from typing import Any
 
 from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.manifest import NAME, REMEDY
+from syntax_nmt.data.manifest import NAME, remedy
+from syntax_nmt.data.prepared_text import made_by_prepare
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
 from syntax_nmt.reporting.findings import JSON, PLAIN, Findings, Table
@@ -131,7 +132,11 @@ def _footer(found: Inspection) -> str:
     if not found.manifest:
         if any(NAME in problem for problem in found.problems):
             return f"annotation: {NAME} cannot be read"
-        return f"annotation: none (no {NAME}); to add some, {REMEDY}"
+        path = found.data.path
+        cure = remedy(path / NAME)
+        if made_by_prepare(path):
+            cure = "run `syntax-nmt prepare` again with --parse, or with annotation beside the text"
+        return f"annotation: none (no {NAME}); to add some, {cure}"
     checked = len(_checked_files(found))
     if found.problems:
         return f"{checked} files checked, problems: {len(found.problems)}"
