@@ -187,7 +187,8 @@ def _check_lengths(
             f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) covers "
             f"{found[row]} subwords, the dataset has {expected[row]} without EOS "
             f"({len(differing)} sentences differ): {remedy(path)}, and give no option that "
-            f"shortens or lengthens sentences (--truncate-source, --prepend-bos, --num-batch-buckets)"
+            "shortens or lengthens sentences (--truncate-source, --prepend-bos, "
+            "--num-batch-buckets)"
         )
 
 

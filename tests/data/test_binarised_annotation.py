@@ -90,17 +90,13 @@ def test_a_folder_of_prepare_is_prepared_again(tmp_path):
     folder = tmp_path / "data-bin"
     folder.mkdir()
     (tmp_path / "prepare.json").write_text("{}")
-    with pytest.raises(
-        UserError, match=r"not found.*: run `syntax-nmt prepare` again with"
-    ):
+    with pytest.raises(UserError, match=r"not found.*: run `syntax-nmt prepare` again with"):
         open_kind(folder)
     write_all(folder)
     (folder / f"{NAME}.heads.bin").unlink()
     with pytest.raises(UserError, match=r"it: run the same `syntax-nmt prepare` line again$"):
         open_kind(folder)
-    with pytest.raises(
-        UserError, match=r"again with --features lemma, .* beside the raw text"
-    ):
+    with pytest.raises(UserError, match=r"again with --features lemma, .* beside the raw text"):
         open_annotation(folder / NAME, LEMMA, np.array(SIZES))
     Path(f"{folder / NAME}.idx").unlink()
     with pytest.raises(UserError, match=rf"{NAME}.idx: not found: run the same `syntax-nmt prep"):
