@@ -95,6 +95,24 @@ def test_all_that_is_missing_is_named_at_once():
         inputs_of().check_loaded(models[0])
 
 
+def test_a_criterion_without_a_loss_of_what_is_loaded_for_it():
+    """Supervised heads without supervision would train another model than was meant."""
+    model = reading(learns_annotation=(HEADS,))
+    inputs = inputs_of([HEADS])
+    inputs.trained_by("label_smoothed_cross_entropy", SimpleNamespace())
+    message = (
+        "^--criterion label_smoothed_cross_entropy has no loss of the dependency trees of the "
+        "source that --load-dependencies loads: give .*--criterion dependency_cross_entropy, or "
+        ".*; or leave --load-dependencies out$"
+    )
+    with pytest.raises(UserError, match=message):
+        inputs.check_loaded(model)
+    inputs_of().check_loaded(model)  # nothing is loaded: a warning
+    inputs.check_loaded(reading(HEADS, learns_annotation=(HEADS,)))  # and another part reads it
+    inputs.trained_by("ours", SimpleNamespace(objectives=[reading(HEADS)]))
+    inputs.check_loaded(model)
+
+
 def test_one_model_reads_and_another_takes_none():
     models = [FOREIGN, reading(PHRASES)]
     with pytest.raises(UserError, match="an ensemble"):
@@ -127,7 +145,7 @@ def test_options_without_effect_are_warned_of_once(
     loaded, parser, model, objectives, named, caplog
 ):
     inputs = inputs_of(loaded, parser)
-    inputs.objectives = objectives
+    inputs.trained_by("any", SimpleNamespace(objectives=objectives))
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             inputs.for_forward([reading(*model)], sample(**ALL))
