@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.data.linearised_folder import linearised_mode
 from syntax_nmt.data.text_files import find_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import tell
 
 if TYPE_CHECKING:  # the command starts without torch and fairseq
     from syntax_nmt.methods.method import TrainingLine
+    from syntax_nmt.preparation.training_data import TrainingData
     from syntax_nmt.preparation.trainings import Training
 
 EXAMPLE = "syntax-nmt train prepared baseline heads --seeds 1 2 3 --compare raw/test.de"
@@ -84,17 +86,22 @@ def run(args: argparse.Namespace) -> None:
         if "test" in data.splits:
             translate_test(training)
     if args.compare is not None:
-        _compare(methods, trainings, args.compare)
+        _compare(data, methods, trainings, args.compare)
 
 
 def _compare(
-    methods: Sequence[TrainingLine], trainings: Sequence[Training], reference: Path
+    data: TrainingData,
+    methods: Sequence[TrainingLine],
+    trainings: Sequence[Training],
+    reference: Path,
 ) -> None:
     """Scores of one method, or differences of the others from the first."""
     command = ["compare" if len(methods) > 1 else "score"]
     for method in methods:
         outputs = [t.output for t in trainings if t.method is method]
         command += ["--system", method.save_dir, *map(str, outputs)]
+        if linearised_mode(data.folder) is not None:
+            command += ["--prepared", method.save_dir, str(data.folder)]
     command += ["--reference", str(reference)]
     sys.stdout.flush()
     if subprocess.run([sys.executable, "-m", "syntax_nmt.cli", *command]).returncode:

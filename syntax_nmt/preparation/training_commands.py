@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 import torch
 
 from syntax_nmt.data.annotation.columns import Column, loading_options
+from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, linearised_mode
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
 from syntax_nmt.models.presets import LINES
@@ -24,7 +26,27 @@ _LINE = 100
 def trainable(data: TrainingData) -> list[TrainingLine]:
     """The ways to train whose annotation exists, the baselines first."""
     kinds = set(data.annotated["train"])
-    return [line for line in LINES if line.is_printed and kinds.issuperset(line.needs)]
+    mode = linearised_mode(data.folder)
+    return [
+        line if mode is None else _linearised(line, mode)
+        for line in LINES
+        if line.is_printed and kinds.issuperset(line.needs)
+    ]
+
+
+def _linearised(line: TrainingLine, mode: str) -> TrainingLine:
+    """The line under a name of its own: the data have parses, even if no model of it reads any.
+
+    Args:
+        mode: of `prepare --linearised`.
+    """
+    kind = mode if mode in (MULTITASK, MIXED) else f"parsed_{mode}"
+    plain = "baseline" in line.save_dir
+    return replace(
+        line,
+        title=f"{line.title.removesuffix(' without syntax')} on text with parses ({mode})",
+        save_dir=line.save_dir.replace("baseline", kind) if plain else f"{line.save_dir}_{kind}",
+    )
 
 
 def named_method(data: TrainingData, name: str) -> TrainingLine:
@@ -36,6 +58,12 @@ def named_method(data: TrainingData, name: str) -> TrainingLine:
     known = {line.save_dir: line for line in trainable(data)}
     if name in known:
         return known[name]
+    mode = linearised_mode(data.folder)
+    if mode is not None:
+        raise UserError(
+            f"{name}: {data.data_bin} has parses as text ({mode}): choose of {', '.join(known)}, "
+            "or run `syntax-nmt prepare` without --linearised into another folder"
+        )
     printed = {line.save_dir: line for line in LINES if line.is_printed}
     if name in printed:
         there = data.annotated["train"]
