@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from syntax_nmt.scoring.translations.comparison import RANDOMISATION, SEEDS, SignificanceTests
+from experiments.table_results import ComparedPair
+from syntax_nmt.scoring.translations.paired_tests import RANDOMISATION, SEEDS, SignificanceTests
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.scoring.words.bucket_scores import compare_words
 from syntax_nmt.scoring.words.settings import WordSettings
-from syntax_nmt.scoring.words.word_figures import compare_words
 
 SIGNIFICANCE = SignificanceTests((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED)
 
 
 def add_words(
-    pairs: Sequence[dict[str, Any]],
+    pairs: Sequence[ComparedPair],
     test_set: TestSet,
     labels: Mapping[str, str],
     kinds: Sequence[str],
@@ -25,7 +25,6 @@ def add_words(
     """Adds `words_by` to comparisons: what `syntax-nmt compare --words-by` finds.
 
     Args:
-        pairs: with `system` and `against`.
         test_set: the translations of all systems.
         labels: what tables call the systems.
         kinds: of buckets, by the form of a word.
@@ -36,5 +35,5 @@ def add_words(
         system.name: replace(system, name=labels[system.name]) for system in test_set.systems
     }
     for pair in pairs:
-        both = systems[pair["against"]], systems[pair["system"]]
-        pair["words_by"] = compare_words(replace(test_set, systems=both), settings, SIGNIFICANCE)
+        both = systems[pair.against], systems[pair.system]
+        pair.words_by = compare_words(replace(test_set, systems=both), settings, SIGNIFICANCE)

@@ -8,27 +8,32 @@ of a family contribute.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from operator import itemgetter
-from typing import Any
-
-import numpy as np
 
 from experiments.table_config import Comparison
-from syntax_nmt.scoring.translations.block_test import SeedBlocks
-from syntax_nmt.scoring.translations.comparison import (
-    RANDOMISATION,
-    SEEDS,
-    SignificanceTests,
-    comparison_figures,
+from experiments.table_results import (
+    ComparedPair,
+    FamilyResult,
+    LongRuns,
+    PairDifference,
+    TableResampledTest,
+    TableSeedTest,
+    TableTest,
 )
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.paired_tests import (
+    RANDOMISATION,
+    SEEDS,
+    SignificanceTests,
+    Statistics,
+    tested_differences,
+)
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
+from syntax_nmt.scoring.translations.significance import SIGNIFICANT
 from syntax_nmt.scoring.translations.test_set import TestSet
-from syntax_nmt.scoring.translations.text_tables import is_significant
 
-TESTS = ("randomisation", "seeds", "blocks")
 DECIDING = {"both": ("randomisation", "seeds"), "blocks": ("blocks",)}
 # Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1. A trial takes as
 # long as there are runs.
@@ -46,7 +51,7 @@ def compare(
     test_set: TestSet,
     pairs: Sequence[Comparison],
     seeds: Mapping[str, Sequence[int]],
-) -> dict[str, Any]:
+) -> tuple[list[ComparedPair], dict[str, LongRuns] | None]:
     """The comparisons that both systems have translations for, and what their cut changes.
 
     Args:
@@ -57,123 +62,106 @@ def compare(
         pairs: declared ones, of this family.
 
     Returns:
-        `pairs`: for each comparison `scores`, by metric, with difference and tests. Where
-        translations are longer than :data:`USUAL` also `cut`, as `scores`, of translations cut
-        there. `longer`: by system how many are, of each run, and the scores of its runs when they
-        are cut; absent where none is.
+        the comparisons, with `cut` where translations are longer than :data:`USUAL`; and by system
+        how many are; None where none is.
     """
     names = {system.name for system in test_set.systems}
-    pairs = [pair for pair in pairs if {pair.system, pair.against} <= names]
-    figures: dict[str, Any] = {"pairs": [_described(pair) for pair in pairs]}
-    _add_tests(
-        figures["pairs"],
-        "scores",
-        metrics,
-        test_set,
-        metrics.statistics(test_set.systems, test_set.references),
-        seeds,
-    )
-    longer = USUAL.figures(test_set)["systems"]
-    if any(sum(system["runs"]) for system in longer):
-        cut = USUAL.cut_test_set(test_set)
-        statistics = metrics.statistics(cut.systems, cut.references)
-        changed = {system["name"] for system in longer if sum(system["runs"])}
-        affected = [
-            pair for pair in figures["pairs"] if {pair["system"], pair["against"]} & changed
-        ]
-        _add_tests(affected, "cut", metrics, cut, statistics, seeds)
-        figures["longer"] = {
-            system["name"]: {"runs": system["runs"], "scores": metrics.run_scores(of_system)}
-            for system, of_system in zip(longer, statistics)
-        }
-    return figures
+    found = [_described(pair) for pair in pairs if {pair.system, pair.against} <= names]
+    statistics = metrics.statistics(test_set.systems, test_set.references)
+    for pair in found:
+        pair.scores = _differences(pair, metrics, test_set, statistics, seeds)
+    longer = {system.name: system.runs for system in USUAL.exceeded(test_set).systems}
+    changed = {name for name, runs in longer.items() if sum(runs)}
+    if not changed:
+        return found, None
+    cut = USUAL.cut_test_set(test_set)
+    statistics = metrics.statistics(cut.systems, cut.references)
+    for pair in found:
+        if {pair.system, pair.against} & changed:
+            pair.cut = _differences(pair, metrics, cut, statistics, seeds)
+    of_systems = zip(longer.items(), statistics)
+    return found, {
+        name: LongRuns(runs, metrics.run_scores(of_system))
+        for (name, runs), of_system in of_systems
+    }
 
 
-def _described(pair: Comparison) -> dict[str, Any]:
+def _described(pair: Comparison) -> ComparedPair:
     described = {name: value for name, value in asdict(pair).items() if name != "family"}
-    if not pair.claim:
-        del described["claim"]
-    return described
+    return ComparedPair(**described | {"claim": pair.claim or None})
 
 
-def _add_tests(
-    pairs: Sequence[dict[str, Any]],
-    kind: str,
+def _differences(
+    pair: ComparedPair,
     metrics: MetricSet,
     test_set: TestSet,
-    statistics: Sequence[Sequence[np.ndarray]],
+    statistics: Statistics,
     seeds: Mapping[str, Sequence[int]],
-) -> None:
-    """Adds to each pair, as `kind`, its difference and tests by metric."""
-    systems = {pair[0].name: pair for pair in zip(test_set.systems, statistics)}
-    scores = {name: metrics.run_scores(of_system) for name, (_, of_system) in systems.items()}
-    places = {name: place for place, name in enumerate(scores)}
-    blocks = {
-        metric: SeedBlocks([dict(zip(seeds[name], scores[name][metric])) for name in scores])
-        for metric in metrics.names
-    }
-    for pair in pairs:
-        chosen, of_chosen = zip(*(systems[pair[name]] for name in ("against", "system")))
-        tests = _OF_MANY_RUNS if sum(map(len, of_chosen)) > MANY_RUNS else _SIGNIFICANCE
-        both = replace(test_set, systems=chosen)
-        both_places = places[pair["against"]], places[pair["system"]]
-        _, system = comparison_figures(metrics, both, of_chosen, tests)["systems"]
-        pair[kind] = {
-            metric: {
-                "difference": item["difference"],
-                **{test: item[test] for test in DECIDING["both"]},
-                "blocks": blocks[metric].test(*both_places).figures(),
-            }
-            for metric, item in system["scores"].items()
-        }
+) -> dict[str, PairDifference]:
+    """The difference of a pair and its tests, by metric."""
+    names = [system.name for system in test_set.systems]
+    places = names.index(pair.against), names.index(pair.system)
+    chosen = [statistics[place] for place in places]
+    tests = _OF_MANY_RUNS if sum(map(len, chosen)) > MANY_RUNS else _SIGNIFICANCE
+    scores = [metrics.run_scores(of_system) for of_system in statistics]
+    found = {}
+    for metric, score in tested_differences(metrics, chosen, tests)[1].items():
+        assert score.difference is not None
+        assert score.randomisation is not None
+        assert score.seeds is not None
+        blocks = SeedBlocks([dict(zip(seeds[n], each[metric])) for n, each in zip(names, scores)])
+        found[metric] = PairDifference(
+            score.difference,
+            TableResampledTest(**vars(score.randomisation)),
+            TableSeedTest(**vars(score.seeds)),
+            TableSeedTest(**vars(blocks.test(*places))),
+        )
+    return found
 
 
-def adjust(tests: Iterable[Mapping[str, Any]]) -> None:
+def adjust(tests: Iterable[FamilyResult]) -> None:
     """Adds Holm's adjustment for each metric and test: `p_holm` over a claim's comparisons,
     `p_holm_table` over all of the table.
 
     Two comparisons of the same runs, such as of a system and of the choice of it, count once. A
     comparison that a test says nothing of, for want of seeds, does not count.
-
-    Args:
-        tests: figures of the test sets, a family each, with `test`, `pairs` and `keys`.
     """
-    compared: dict[tuple[str, ...], dict[tuple[str, ...], list[dict[str, Any]]]] = {}
-    for test in tests:
-        for pair in filter(itemgetter("is_tested"), test["pairs"]):
-            keys = (*test["keys"][pair["system"]], "against", *test["keys"][pair["against"]])
-            for place, item in _tested(pair):
-                claim = ("p_holm", test["test"], pair.get("claim", ""), *place)
-                for group in (claim, ("p_holm_table", test["test"], *place)):
-                    compared.setdefault(group, {}).setdefault(keys, []).append(item)
+    compared: dict[tuple[str, ...], dict[tuple[str, ...], list[TableTest]]] = {}
+    for family in tests:
+        for pair in (pair for pair in family.pairs if pair.is_tested):
+            keys = (*family.keys[pair.system], "against", *family.keys[pair.against])
+            for place, test in _tested(pair):
+                claim = ("p_holm", family.test, pair.claim or "", *place)
+                for group in (claim, ("p_holm_table", family.test, *place)):
+                    compared.setdefault(group, {}).setdefault(keys, []).append(test)
     for (name, *_), groups in compared.items():
-        adjusted = holm([items[0]["p_value"] for items in groups.values()])
+        adjusted = holm([items[0].p_value or 0.0 for items in groups.values()])
         for items, p_value in zip(groups.values(), adjusted):
             for item in items:
-                item[name] = p_value
+                setattr(item, name, p_value)
 
 
-def _tested(pair: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str, str], dict[str, Any]]]:
+def _tested(pair: ComparedPair) -> Iterator[tuple[tuple[str, str, str], TableTest]]:
     """What has a p-value: whole or cut, by which metric, by which test."""
-    for kind in ("scores", "cut"):
-        for metric, item in pair.get(kind, {}).items():
-            for test in TESTS:
-                if test in item and item[test]["p_value"] is not None:
-                    yield (kind, metric, test), item[test]
+    for kind, of_kind in pair.kinds():
+        for metric, difference in of_kind.items():
+            for name, test in difference.tests().items():
+                if test.p_value is not None:
+                    yield (kind, metric, name), test
 
 
-def verdict(item: Mapping[str, Any], higher_is_better: bool, decided_by: str = "both") -> str:
+def verdict(found: PairDifference, higher_is_better: bool, decided_by: str = "both") -> str:
     """What the deciding tests agree on, after Holm's adjustment over a claim.
 
     Args:
-        item: the difference in one metric, with its tests.
         decided_by: one of :data:`DECIDING`.
     """
-    deciding = [item[test] for test in DECIDING[decided_by]]
-    if "p_holm" not in item["randomisation"]:
+    deciding = [found.tests()[name] for name in DECIDING[decided_by]]
+    if found.randomisation.p_holm is None:
         return NOT_DECLARED
-    if any(found["p_value"] is None for found in deciding):
+    adjusted = [test.p_holm for test in deciding if test.p_value is not None]
+    if len(adjusted) < len(deciding):
         return FEW_SEEDS
-    if not all(is_significant({"p_value": found["p_holm"]}) for found in deciding):
+    if not all(p_holm is not None and p_holm < SIGNIFICANT for p_holm in adjusted):
         return NOT_SHOWN
-    return GAINS if (item["difference"] > 0) is higher_is_better else LOSES
+    return GAINS if (found.difference > 0) is higher_is_better else LOSES

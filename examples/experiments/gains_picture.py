@@ -1,9 +1,8 @@
 """The picture of all gains: a forest plot, method by corpus, the controls in grey beside each, and
 the mean over corpora."""
 
-import json
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.pooled import FEWEST, pooled_mean
-from experiments.table_files import labels_of, primary_of
+from experiments.table_results import ComparedPair, FamilyResult, TableResult
 from syntax_nmt.pictures.plots.figure_file import save_figure
 from syntax_nmt.pictures.plots.style import (
     FONT_SIZE,
@@ -21,7 +20,7 @@ from syntax_nmt.pictures.plots.style import (
     picture_style,
     text_width,
 )
-from syntax_nmt.scoring.translations.seed_tests import FEWEST as FEWEST_SEEDS
+from syntax_nmt.scoring.translations.significance import FEWEST as FEWEST_SEEDS
 
 _WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
 _INDENT = 12.0  # of a corpus; a control's is twice as much
@@ -68,38 +67,37 @@ def draw_gains(results: Path) -> Path | None:
 
 def gains_of(file: Path) -> Iterator[Gain]:
     """The rows of a table, in the order of its comparisons."""
-    figures = json.loads(file.read_text(encoding="utf-8"))
-    for test in figures["tests"]:
-        several = len({each["test"] for each in figures["tests"]}) > 1
-        corpus = f"{figures['title']}: {test['test']}" if several else figures["title"]
-        labels, metric = labels_of(figures, test), primary_of(figures, test)
-        data = _training_data(figures, test["family"])
-        for pair in test.get("pairs", []):
-            if pair["method"]:
-                item = pair["scores"][metric]
-                label = labels[pair["system"]].removeprefix("control, ")
-                seeds = item["seeds"]
+    table = TableResult.read(file)
+    for test in table.tests:
+        several = len({each.test for each in table.tests}) > 1
+        corpus = f"{table.title}: {test.test}" if several else table.title
+        labels, metric = table.labels(test.family), table.primary_of(test)
+        data = _training_data(table, test.family)
+        for pair in test.pairs:
+            if pair.method:
+                found = pair.scores[metric]
+                label = labels[pair.system].removeprefix("control, ")
                 yield Gain(
-                    pair["method"],
-                    label if pair["is_control"] else corpus,
-                    pair["is_control"],
-                    item["difference"],
-                    seeds["low"],
-                    seeds["high"],
+                    pair.method,
+                    label if pair.is_control else corpus,
+                    pair.is_control,
+                    found.difference,
+                    found.seeds.low,
+                    found.seeds.high,
                     corpus=data,
                     variance=_variance(test, pair, metric),
                 )
 
 
-def _training_data(figures: Mapping[str, Any], family: str) -> str:
+def _training_data(table: TableResult, family: str) -> str:
     """The checksum of what the baseline of a family is trained on."""
-    rows = [row for row in figures["rows"] if row["family"] == family and row["baseline"]]
-    return str(rows[0]["runs"][0]["data_checksum"])
+    (baseline,) = (row for row in table.rows_of(family) if row.baseline)
+    return baseline.runs[0].data_checksum
 
 
-def _variance(test: Mapping[str, Any], pair: Mapping[str, Any], metric: str) -> float | None:
+def _variance(test: FamilyResult, pair: ComparedPair, metric: str) -> float | None:
     """Of the difference of two means over seeds."""
-    runs = [test["scores"][pair[name]][metric]["runs"] for name in ("system", "against")]
+    runs = [test.scores[name][metric].runs for name in (pair.system, pair.against)]
     if min(map(len, runs)) < FEWEST_SEEDS:
         return None
     return sum(statistics.variance(of_system) / len(of_system) for of_system in runs)

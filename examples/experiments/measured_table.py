@@ -1,4 +1,4 @@
-"""The figures of a table, out of the records that there are; ready for JSON."""
+"""The result of a table, out of the records that there are."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,14 +8,14 @@ from typing import Any
 from experiments.compared_words import add_words
 from experiments.comparisons import adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
+from experiments.table_results import FamilyResult, RowResult, RunFacts, RunMean, TableResult, Trial
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
-from syntax_nmt.scoring.translations.score_report import score_figures
+from syntax_nmt.scoring.translations.scores import corpus_scores
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.test_set import System, TestSet, Text, read_text
 
 FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
-_OF_A_RUN = ("key", "seed", "commit", "data_checksum", "device", "cpu", "threads", "versions")
 
 
 class FamilyTest:
@@ -48,7 +48,7 @@ class FamilyTest:
             for run, _ in done(self.runs, row)
         ]
 
-    def figures(self) -> dict[str, Any]:
+    def result(self) -> FamilyResult:
         """Scores of all rows, by length too, and the comparisons of the family."""
         evaluation = self.runs.table.evaluation
         reference, source = self._text(self.reference), self._text(self.source)
@@ -60,29 +60,30 @@ class FamilyTest:
         metrics = MetricSet(evaluation["metrics"], settings)
         found = metrics.statistics(test_set.systems, test_set.references)
         bins = LengthBins(tuple(evaluation["bins"]))
-        figures = score_figures(metrics, test_set, found, bins, None)
-        scores = {system["name"]: system["scores"] for system in figures["systems"]}
+        scores = corpus_scores(metrics, test_set, found, bins, None)
+        assert scores.by_length is not None
         declared = [pair for pair in self.runs.table.comparisons if pair.family == self.family.name]
         primary = MetricSet([self.runs.table.primary], settings)
         seeds = {
             row.system.name: [run.plan["seed"] for run, _ in done(self.runs, row)]
             for row in self.rows
         }
-        compared = compare(primary, test_set, declared, seeds)
+        pairs, longer = compare(primary, test_set, declared, seeds)
         if "words_by" in evaluation:
             labels = {row.system.name: row.system.label for row in self.rows}
             kinds, tokenize = evaluation["words_by"], evaluation["tokenize"]
-            add_words(compared["pairs"], test_set, labels, kinds, tokenize, self.training)
-        return {
-            "test": self.name,
-            "family": self.family.name,
-            "sentences": figures["sentences"],
-            "metrics": figures["metrics"],
-            "keys": {row.system.name: self._keys(row) for row in self.rows},
-            "scores": scores,
-            "by_length": figures["by_length"]["bins"],
-            **compared,
-        }
+            add_words(pairs, test_set, labels, kinds, tokenize, self.training)
+        return FamilyResult(
+            self.name,
+            self.family.name,
+            scores.sentences,
+            scores.metrics,
+            {row.system.name: self._keys(row) for row in self.rows},
+            {system.name: system.scores for system in scores.systems},
+            scores.by_length.bins,
+            pairs,
+            longer,
+        )
 
     def _keys(self, row: Row) -> list[str]:
         return [run.key for run, _ in done(self.runs, row)]
@@ -113,51 +114,51 @@ def family_tests(runs: Runs, folder: Path) -> Iterator[FamilyTest]:
                 yield found
 
 
-def measure(runs: Runs, folder: Path) -> dict[str, Any]:
+def measure(runs: Runs, folder: Path) -> TableResult:
     """Everything that is known of a table.
 
     Args:
         folder: with the prepared data.
     """
-    tests = [test.figures() for test in family_tests(runs, folder)]
+    tests = [test.result() for test in family_tests(runs, folder)]
     adjust(tests)
     table, rows = runs.table, list(runs.rows())
-    return {
-        "table": table.name,
-        "title": table.title,
-        "primary": table.primary,
-        "decided_by": table.decided_by,
-        "choice": table.choice,
-        "rows": [_row_figures(runs, row) for row in rows],
-        "tests": tests,
-        "trials": list(tried(runs, rows)),
-    }
+    return TableResult(
+        table.name,
+        table.title,
+        table.primary,
+        table.decided_by,
+        table.choice,
+        [_row(runs, row) for row in rows],
+        tests,
+        list(tried(runs, rows)),
+    )
 
 
-def _row_figures(runs: Runs, row: Row) -> dict[str, Any]:
+def _row(runs: Runs, row: Row) -> RowResult:
     system, records = row.system, [record for _, record in done(runs, row)]
     figures = list((row.trained or system).figures)
     chosen = [row.trained.label] if system.best_of and row.trained else []
-    return {
-        "family": row.family.name,
-        "system": system.name,
-        "label": system.label,
-        "baseline": system.name == row.family.baseline,
-        "seeds_declared": list(system.seeds),
-        "seeds_done": [record["seed"] for record in records],
-        "seeds_diverged": [record["seed"] for record in records if has_diverged(record)],
-        "chosen": " ".join([*chosen, row.setting or ""]),
-        "published": system.published,
-        "parameters": records[0]["parameters"] if records else None,
+    return RowResult(
+        family=row.family.name,
+        system=system.name,
+        label=system.label,
+        baseline=system.name == row.family.baseline,
+        seeds_declared=list(system.seeds),
+        seeds_done=[record["seed"] for record in records],
+        seeds_diverged=[record["seed"] for record in records if has_diverged(record)],
+        chosen=" ".join([*chosen, row.setting or ""]),
+        published=system.published,
+        parameters=records[0]["parameters"] if records else None,
         **{name: _mean([record[name] for record in records]) for name in FACTS},
-        "figures": {
+        figures={
             name: _mean([record["figures"].get(name) for record in records]) for name in figures
         },
-        "runs": [{name: record[name] for name in _OF_A_RUN} for record in records],
-    }
+        runs=[RunFacts.from_json(record) for record in records],
+    )
 
 
-def tried(runs: Runs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def tried(runs: Runs, rows: Sequence[Row]) -> Iterator[Trial]:
     """What settings, then what systems were chosen among, and whether each was taken."""
     for trials, takers in (
         (runs.trials(), rows),
@@ -166,19 +167,19 @@ def tried(runs: Runs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
         used = {run.key for row in takers for run in row.runs}
         for run in trials:
             record = runs.record(run)
-            yield {
-                "run": run.name,
-                "options": run.plan["options"],
-                "setting": run.setting,
-                "done": record is not None,
-                "validation_nll": None if record is None else record["validation_nll"],
-                "chosen": run.key in used,
-            }
+            yield Trial(
+                run.name,
+                run.plan["options"],
+                run.setting,
+                record is not None,
+                None if record is None else record["validation_nll"],
+                run.key in used,
+            )
 
 
-def _mean(values: Sequence[float | None]) -> dict[str, Any] | None:
+def _mean(values: Sequence[float | None]) -> RunMean | None:
     """None where a run lacks the figure."""
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None
-    return {"score": statistics.mean(known), "spread": spread(known), "runs": known}
+    return RunMean(statistics.mean(known), spread(known), known)

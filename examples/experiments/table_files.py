@@ -1,23 +1,30 @@
 """A table as Markdown and JSON, and for whoever asks as LaTeX and tab-separated values."""
 
 import statistics
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
-from experiments.comparisons import DECIDING, FEWER_TRIALS, MANY_RUNS, TESTS, TRIALS, verdict
+from experiments.comparisons import DECIDING, FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
 from experiments.programs import write_json
+from experiments.table_results import (
+    TESTS,
+    ComparedPair,
+    FamilyResult,
+    PairDifference,
+    RowResult,
+    RunFacts,
+    RunMean,
+    TableResult,
+)
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table, p_value_text
 from syntax_nmt.scoring.translations.lengths import USUAL
+from syntax_nmt.scoring.translations.results import Score, interval_text
 from syntax_nmt.scoring.translations.seed_tests import spread
-from syntax_nmt.scoring.translations.text_tables import SIGNIFICANT, interval_text, p_text
-from syntax_nmt.scoring.words.word_tables import comparison_tables
-
-Figures = Mapping[str, Any]
-"""Of :func:`experiments.measured_table.measure`, or a part of them."""
+from syntax_nmt.scoring.translations.significance import SIGNIFICANT
+from syntax_nmt.scoring.words.bucket_tables import comparison_tables
 
 FORMS = {"tex": LATEX, "tsv": TSV}
 _NONE = "–"
@@ -28,81 +35,81 @@ _DECIDED = {
 _NOT_RUN, _DIVERGED = "not run", "diverged"
 
 
-def write_table(figures: Figures, folder: Path, also: Collection[str] = ()) -> None:
+def write_table(result: TableResult, folder: Path, also: Collection[str] = ()) -> None:
     """Writes `table.md` and `table.json`.
 
     Args:
         also: more of :data:`FORMS`, to be written beside them.
     """
-    title, tables, notes = figures["title"], tables_of(figures), notes_of(figures)
+    title, tables, notes = result.title, tables_of(result), notes_of(result)
     write_bytes_atomically(folder / "table.md", markdown(title, tables, notes).encode())
-    write_json(folder / "table.json", figures)
+    write_json(folder / "table.json", result.to_json())
     for ending in also:
-        text = Findings(figures, tables, title, notes).text(FORMS[ending])
+        text = Findings(tables, title, notes).text(FORMS[ending])
         write_bytes_atomically(folder / f"table.{ending}", text.encode())
 
 
-def tables_of(figures: Figures) -> list[Table]:
+def tables_of(result: TableResult) -> list[Table]:
     """Scores and comparisons on each test set, scores by length, trainings, what was tried."""
-    names = dict.fromkeys(test["test"] for test in figures["tests"])
-    tables = [_scores(figures, name) for name in names or ("",)]
-    tables += [table for name in names for table in _comparisons(figures, name)]
-    tables += [table for test in figures["tests"] for table in _words(test)]
-    tables += [_by_length(figures, test) for test in figures["tests"]]
-    tables.append(_trainings(figures))
-    return tables + ([_trials(figures)] if figures["trials"] else [])
+    names = dict.fromkeys(test.test for test in result.tests)
+    tables = [_scores(result, name) for name in names or ("",)]
+    tables += [table for name in names for table in _comparisons(result, name)]
+    tables += [table for test in result.tests for table in _words(test)]
+    tables += [_by_length(result, test) for test in result.tests]
+    tables.append(_trainings(result))
+    return tables + ([_trials(result)] if result.trials else [])
 
 
-def _scores(figures: Figures, name: str) -> Table:
-    tests = {test["family"]: test for test in figures["tests"] if test["test"] == name}
+def _scores(result: TableResult, name: str) -> Table:
+    tests = {test.family: test for test in result.tests if test.test == name}
     metrics: list[str] = []
     for test in list(tests.values())[:1]:  # all have the same
-        primary = primary_of(figures, test)
-        metrics = [primary, *(metric for metric in test["metrics"] if metric != primary)]
-    further = list(dict.fromkeys(name for row in figures["rows"] for name in row["figures"]))
-    head = ["system", "seeds", *(metrics[:1] or [figures["primary"]])]
-    cut = any("longer" in test for test in tests.values())
+        primary = result.primary_of(test)
+        metrics = [primary, *(metric for metric in test.metrics if metric != primary)]
+    further = list(dict.fromkeys(name for row in result.rows for name in row.figures))
+    head = ["system", "seeds", *(metrics[:1] or [result.primary])]
+    cut = any(test.longer is not None for test in tests.values())
     head += [*([f"{metrics[0]}, cut", "longer"] if cut else []), *metrics[1:], *further]
     head += ["published"]
     rows = []
-    for row in figures["rows"]:
-        scores = (
-            tests[row["family"]]["scores"].get(row["system"]) if row["family"] in tests else None
-        )
-        cells = [row["label"] + (" (baseline)" if row["baseline"] else ""), _seeds(row)]
-        if scores is None:
+    for row in result.rows:
+        of_family = tests.get(row.family)
+        scores = None if of_family is None else of_family.scores.get(row.system)
+        cells = [row.label + (" (baseline)" if row.baseline else ""), _seeds(row)]
+        if of_family is None or scores is None:
             cells += [without_scores(row), *[_NONE] * (len(head) - 4)]
         else:
             cells.append(_mean(scores[metrics[0]]))
             if cut:
-                cells += _cut(tests[row["family"]], row["system"], metrics[0])
+                cells += _cut(of_family, row.system, metrics[0])
             cells += [_mean(scores[metric]) for metric in metrics[1:]]
-            cells += [_mean(row["figures"].get(name)) for name in further]
-        rows.append([*cells, row["published"]])
-    counts = dict.fromkeys(f"{test['sentences']} sentences" for test in tests.values())
+            cells += [_mean(row.figures.get(name)) for name in further]
+        rows.append([*cells, row.published])
+    counts = dict.fromkeys(f"{test.sentences} sentences" for test in tests.values())
     sentences = ", ".join(counts)
     return Table(head, rows, f"{name}, {sentences}" if tests else "Scores")
 
 
-def _cut(test: Figures, system: str, metric: str) -> list[str]:
+def _cut(test: FamilyResult, system: str, metric: str) -> list[str]:
     """The score of translations that are cut, and how many are, of each run."""
-    if "longer" not in test:
+    if test.longer is None:
         return [_NONE, _NONE]
-    found = test["longer"][system]
-    scores = found["scores"][metric]
-    score = {"score": statistics.mean(scores), "spread": spread(scores)}
-    return [_mean(score), ", ".join(map(str, found["runs"]))]
+    found = test.longer[system]
+    scores = found.scores[metric]
+    score = Score(statistics.mean(scores), spread(scores), None)
+    return [_mean(score), ", ".join(map(str, found.runs))]
 
 
-def _comparisons(figures: Figures, name: str) -> Iterator[Table]:
+def _comparisons(result: TableResult, name: str) -> Iterator[Table]:
     """What both tests say of the primary metric, as translated and, where it differs, cut."""
-    tests = [test for test in figures["tests"] if test["test"] == name]
-    for kind, more in (("scores", ""), ("cut", ", translations cut")):
+    tests = [test for test in result.tests if test.test == name]
+    for wanted, more in (("scores", ""), ("cut", ", translations cut")):
         rows = [
-            _comparison(figures, test, pair, kind)
+            _comparison(result, test, pair, of_kind[result.primary_of(test)])
             for test in tests
-            for pair in test["pairs"]
-            if kind in pair
+            for pair in test.pairs
+            for kind, of_kind in pair.kinds()
+            if kind == wanted
         ]
         if rows:
             head = ["system", "against", "declared", "difference", "95 %", "p sentences"]
@@ -110,72 +117,71 @@ def _comparisons(figures: Figures, name: str) -> Iterator[Table]:
             yield Table(head, rows, f"Comparisons: {name}{more}")
 
 
-def _words(test: Figures) -> Iterator[Table]:
+def _words(test: FamilyResult) -> Iterator[Table]:
     """Which words gain, if that is asked for: a table for each comparison and kind."""
-    for pair in test["pairs"]:
-        for table in comparison_tables(pair.get("words_by", ()), 1):
-            yield replace(table, title=f"{test['test']}: {table.title}")
+    for pair in test.pairs:
+        for table in comparison_tables(pair.words_by or (), 1):
+            yield replace(table, title=f"{test.test}: {table.title}")
 
 
-def _comparison(figures: Figures, test: Figures, pair: Figures, kind: str) -> list[str]:
-    labels = labels_of(figures, test)
-    metric = primary_of(figures, test)
-    item = pair[kind][metric]
-    decided_by = figures["decided_by"]
-    cells = [labels[pair["system"]], labels[pair["against"]], pair.get("declared") or _NONE]
-    interval = item["blocks" if decided_by == "blocks" else "seeds"]
-    cells += [_signed(item["difference"]), interval_text(interval, 1).replace("-", "−")]
-    cells += [p_text(item[test]) for test in TESTS]
-    over_table = [item[test].get("p_holm_table") for test in DECIDING[decided_by]]
+def _comparison(
+    result: TableResult, test: FamilyResult, pair: ComparedPair, found: PairDifference
+) -> list[str]:
+    labels, tests = result.labels(test.family), found.tests()
+    cells = [labels[pair.system], labels[pair.against], pair.declared or _NONE]
+    interval = (result.decided_by == "blocks" and found.blocks) or found.seeds
+    cells += [_signed(found.difference), interval_text(interval, 1).replace("-", "−")]
+    cells += [tests[name].p_text() if name in tests else _NONE for name in TESTS]
+    over_table = [tests[name].p_holm_table for name in DECIDING[result.decided_by]]
     known = [p_value for p_value in over_table if p_value is not None]
     cells.append(p_value_text(max(known)) if len(known) == len(over_table) else _NONE)
-    return [*cells, verdict(item, test["metrics"][metric]["higher_is_better"], decided_by)]
+    better = test.metrics[result.primary_of(test)].higher_is_better
+    return [*cells, verdict(found, better, result.decided_by)]
 
 
-def _by_length(figures: Figures, test: Figures) -> Table:
-    metric = primary_of(figures, test)
-    labels = labels_of(figures, test)
-    head = ["system", *(group["label"] for group in test["by_length"])]
-    rows = [["sentences", *(str(group["sentences"]) for group in test["by_length"])]]
-    for system in test["scores"]:
-        cells = [group["scores"][metric][system] for group in test["by_length"]]
+def _by_length(result: TableResult, test: FamilyResult) -> Table:
+    metric, labels = result.primary_of(test), result.labels(test.family)
+    head = ["system", *(group.label for group in test.by_length)]
+    rows = [["sentences", *(str(group.sentences) for group in test.by_length)]]
+    for system in test.scores:
+        cells = [group.scores[metric][system] for group in test.by_length]
         rows.append([labels[system], *map(_mean, cells)])
-    title = f"{metric} by length of the source: {test['test']}, {test['family']}"
+    title = f"{metric} by length of the source: {test.test}, {test.family}"
     return Table(head, rows, title)
 
 
-def _trainings(figures: Figures) -> Table:
+def _trainings(result: TableResult) -> Table:
     head = ["system", "chosen", "validation nll", "training nll", "parameters", "updates"]
     head += ["hours", "tokens/s"]
     rows = []
-    for row in figures["rows"]:
-        hours = row["seconds"] and {"score": row["seconds"]["score"] / 3600, "spread": None}
-        cells = [row["label"], row["chosen"] or _NONE]
-        cells += [_mean(row[name], 3) for name in ("validation_nll", "training_nll")]
-        cells.append(f"{row['parameters']:,}" if row["parameters"] else _NONE)
-        updates = row["updates"] and f"{row['updates']['score']:,.0f}"
-        cells += [updates or _NONE, _mean(hours, 2), _mean(row["tokens_per_second"], 0)]
+    for row in result.rows:
+        hours = row.seconds and Score(row.seconds.score / 3600, None, None)
+        cells = [row.label, row.chosen or _NONE]
+        cells += [_mean(row.validation_nll, 3), _mean(row.training_nll, 3)]
+        cells.append(f"{row.parameters:,}" if row.parameters else _NONE)
+        updates = row.updates and f"{row.updates.score:,.0f}"
+        cells += [updates or _NONE, _mean(hours, 2), _mean(row.tokens_per_second, 0)]
         rows.append(cells)
     title = "Trainings: nll in bits a token; hours and tokens a second of one run"
     return Table(head, rows, title)
 
 
-def _trials(figures: Figures) -> Table:
+def _trials(result: TableResult) -> Table:
     """Runs that a setting or a system was chosen by."""
     rows = []
-    for run in figures["trials"]:
-        nll = _DIVERGED if run["validation_nll"] is None else f"{run['validation_nll']:.3f}"
-        nll = nll if run["done"] else _NOT_RUN
-        rows.append([run["run"], run["setting"], nll, "chosen" if run["chosen"] else ""])
+    for run in result.trials:
+        nll = _DIVERGED if run.validation_nll is None else f"{run.validation_nll:.3f}"
+        nll = nll if run.done else _NOT_RUN
+        rows.append([run.run, run.setting or "", nll, "chosen" if run.chosen else ""])
     return Table(["run", "setting", "validation nll", ""], rows, "Tried, with the first seed")
 
 
-def notes_of(figures: Figures) -> list[str]:
+def notes_of(result: TableResult) -> list[str]:
     """What a reader must know: how figures are meant, and where they come from."""
-    decided_by = figures["decided_by"]
+    decided_by = result.decided_by
     notes = [
-        f"Declared before the runs: the primary figure is {figures['primary']}; settings and "
-        f"systems are chosen by {figures['choice']}.",
+        f"Declared before the runs: the primary figure is {result.primary}; settings and "
+        f"systems are chosen by {result.choice}.",
         "± is the standard deviation over seeds, differences are between means of all runs. “p "
         f"sentences” is of approximate randomisation with the runs pooled, {TRIALS:,} trials "
         f"({FEWER_TRIALS:,} where there are more than {MANY_RUNS} runs): "
@@ -188,41 +194,36 @@ def notes_of(figures: Figures) -> list[str]:
         f"“gains” and “loses” stand where {_DECIDED[decided_by]} below {SIGNIFICANT}; the "
         f"interval is over {'seeds' if decided_by == 'blocks' else 'seeds and sentences'}.",
     ]
-    if any("longer" in test for test in figures["tests"]):
+    if any(test.longer is not None for test in result.tests):
         notes.append(
             f"“cut”: translations longer than {USUAL} are cut there; “longer”: how many there are, "
             "by run."
         )
     few = [
-        f"“{row['label']}”"
-        for row in figures["rows"]
-        if 0 < len(row["seeds_done"]) < len(row["seeds_declared"])
+        f"“{row.label}”" for row in result.rows if 0 < len(row.seeds_done) < len(row.seeds_declared)
     ]
     if few:
         notes.append(f"Fewer seeds than declared: {', '.join(few)}.")
-    rows = figures["rows"]
     for what in ("commit", "device", "cpu", "threads"):
-        notes += _by_value(what, rows, itemgetter(what))
+        notes += _by_value(what, result.rows, attrgetter(what))
     notes += _by_value(
-        "versions", rows, lambda run: ", ".join(map(" ".join, run["versions"].items()))
+        "versions", result.rows, lambda run: ", ".join(map(" ".join, run.versions.items()))
     )
-    for family in dict.fromkeys(row["family"] for row in rows):
-        of_family = [row for row in rows if row["family"] == family]
-        notes += _by_value(f"data of {family}", of_family, itemgetter("data_checksum"))
-    signatures = [
-        item["signature"] for test in figures["tests"] for item in test["metrics"].values()
-    ]
+    for family in dict.fromkeys(row.family for row in result.rows):
+        of_data = attrgetter("data_checksum")
+        notes += _by_value(f"data of {family}", result.rows_of(family), of_data)
+    signatures = [metric.signature for test in result.tests for metric in test.metrics.values()]
     return [*notes, *dict.fromkeys(signatures)]
 
 
 def _by_value(
-    what: str, rows: Sequence[Figures], value_of: Callable[[Figures], object]
+    what: str, rows: Sequence[RowResult], value_of: Callable[[RunFacts], object]
 ) -> list[str]:
     """One line: the value of all runs, or which runs have another than most."""
     runs: dict[str, list[str]] = {}
     for row in rows:
-        for run in row["runs"]:
-            name = f"“{row['label']}”, seed {run['seed']}"
+        for run in row.runs:
+            name = f"“{row.label}”, seed {run.seed}"
             runs.setdefault(str(value_of(run)), []).append(name)
     if len(runs) < 2:
         return [f"{what}: {value}" for value in runs]
@@ -239,34 +240,23 @@ def markdown(title: str, tables: Sequence[Table], notes: Sequence[str]) -> str:
     return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]) + "\n"
 
 
-def labels_of(figures: Figures, test: Figures) -> dict[str, str]:
-    """What tables call the systems of a test's family."""
-    rows = figures["rows"]
-    return {row["system"]: row["label"] for row in rows if row["family"] == test["family"]}
-
-
-def primary_of(figures: Figures, test: Figures) -> str:
-    """The primary metric, which is declared as `chrf`, as sacrebleu writes it: `chrF2`."""
-    return next(name for name in test["metrics"] if name.lower().startswith(figures["primary"]))
-
-
-def without_scores(row: Figures) -> str:
+def without_scores(row: RowResult) -> str:
     """Why a row has none on a test set."""
-    if row["seeds_diverged"]:
-        return f"{_DIVERGED}: {len(row['seeds_diverged'])} of {len(row['seeds_done'])}"
-    return _NONE if row["seeds_done"] else _NOT_RUN  # the family has other test sets
+    if row.seeds_diverged:
+        return f"{_DIVERGED}: {len(row.seeds_diverged)} of {len(row.seeds_done)}"
+    return _NONE if row.seeds_done else _NOT_RUN  # the family has other test sets
 
 
-def _seeds(row: Figures) -> str:
-    done, declared = len(row["seeds_done"]), len(row["seeds_declared"])
+def _seeds(row: RowResult) -> str:
+    done, declared = len(row.seeds_done), len(row.seeds_declared)
     return str(done) if done == declared else f"{done} of {declared}"
 
 
-def _mean(item: Figures | None, width: int = 1) -> str:
-    if item is None or item["score"] is None:
+def _mean(item: Score | RunMean | None, width: int = 1) -> str:
+    if item is None or item.score is None:
         return _NONE
-    spread = "" if item["spread"] is None else f" ± {item['spread']:,.{width}f}"
-    return f"{item['score']:,.{width}f}{spread}"
+    spread = "" if item.spread is None else f" ± {item.spread:,.{width}f}"
+    return f"{item.score:,.{width}f}{spread}"
 
 
 def _signed(value: float | None) -> str:

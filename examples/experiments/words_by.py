@@ -7,28 +7,28 @@ DATA and STANZA are those of `run.py`. Nothing is trained: translations come fro
 """
 
 import argparse
-import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from experiments.compared_words import SIGNIFICANCE
 from experiments.programs import run_program, write_json
 from experiments.records import Records
+from experiments.table_results import TableResult
 from experiments.word_links import link_words
 from syntax_nmt.cli import main as syntax_nmt
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.reporting.findings import MARKDOWN, Findings
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.alignments.alignment import format_alignment
 from syntax_nmt.scoring.translations.metrics import MetricSettings, words_of_bleu
 from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
+from syntax_nmt.scoring.words.bucket_scores import compare_words
+from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
 from syntax_nmt.scoring.words.buckets import DEPREL, DISTANCE, FREQUENCY
 from syntax_nmt.scoring.words.settings import WordSettings
-from syntax_nmt.scoring.words.word_figures import compare_words
-from syntax_nmt.scoring.words.word_tables import comparison_tables, word_notes
 
 _TABLE = Path(__file__).resolve().parent / "results" / "multi30k_en_de"
 _TEST_SET, _TEST, _TRAIN = "flickr2016", "multi30k/test_2016_flickr", "multi30k/train"
@@ -39,6 +39,15 @@ _NAMES = {
 }
 _PAIRS = (("stock", "dependency"), ("dependency-borrowed", "dependency"))
 _KINDS = (DISTANCE, DEPREL, FREQUENCY)
+
+
+@dataclass
+class PairByWords(Result):
+    """Which words a system finds and the other does not, by each kind of buckets."""
+
+    system: str
+    against: str
+    words_by: list[BucketTable]
 
 
 @dataclass(frozen=True)
@@ -69,19 +78,12 @@ def main(argv: Sequence[str] | None = None) -> None:
             _KINDS, source_conllu=files.conllu, links=files.links, training_text=files.training
         )
         systems = _systems(_TABLE)
-        figures = [
-            {
-                "system": system,
-                "against": against,
-                "words_by": compare_words(
-                    TestSet((systems[against], systems[system]), (reference,), None),
-                    settings,
-                    SIGNIFICANCE,
-                ),
-            }
-            for against, system in _PAIRS
-        ]
-        _write(figures, _TABLE, Path(work))
+        pairs = []
+        for against, system in _PAIRS:
+            both = TestSet((systems[against], systems[system]), (reference,), None)
+            found = compare_words(both, settings, SIGNIFICANCE)
+            pairs.append(PairByWords(system, against, found))
+        _write(pairs, _TABLE, Path(work))
 
 
 def _lines(data: Path, name: str, lang: str) -> Iterator[str]:
@@ -113,8 +115,8 @@ def _annotated(data: Path, stanza: Path, work: Path) -> _Files:
 
 def _systems(table: Path) -> dict[str, System]:
     """The translations of all seeds, as the table has them."""
-    figures = json.loads((table / "table.json").read_text(encoding="utf-8"))
-    (keys,) = (test["keys"] for test in figures["tests"] if test["test"] == _TEST_SET)
+    result = TableResult.read(table / "table.json")
+    (keys,) = (test.keys for test in result.tests if test.test == _TEST_SET)
     records = Records(table)
     return {
         system: System(
@@ -125,18 +127,18 @@ def _systems(table: Path) -> dict[str, System]:
     }
 
 
-def _write(figures: Sequence[dict[str, Any]], folder: Path, work: Path) -> None:
+def _write(pairs: Sequence[PairByWords], folder: Path, work: Path) -> None:
     """The tables of all pairs, and a picture for each kind of buckets."""
-    tables = [table for pair in figures for table in comparison_tables(pair["words_by"], 1)]
+    tables = [table for pair in pairs for table in comparison_tables(pair.words_by, 1)]
     heading = "Multi30k English→German: which words gain"
-    notes = list(dict.fromkeys(note for pair in figures for note in word_notes(pair["words_by"])))
-    text = f"# {Findings(figures[0], tables, heading, notes).text(MARKDOWN)}"
+    notes = list(dict.fromkeys(note for pair in pairs for note in word_notes(pair.words_by)))
+    text = f"# {Findings(tables, heading, notes).text(MARKDOWN)}"
     write_bytes_atomically(folder / "words.md", text.encode())
-    write_json(folder / "words.json", figures)
+    write_json(folder / "words.json", [pair.to_json() for pair in pairs])
     parts = []
-    for place, pair in enumerate(figures):
+    for place, pair in enumerate(pairs):
         parts.append(str(work / f"{place}.json"))
-        write_json(Path(parts[-1]), pair)
+        write_json(Path(parts[-1]), pair.to_json())
     for kind in _KINDS:
         picture = str(folder / f"words_{kind}.svg")
         options = ["--words-by", kind, "--differences", "--output", picture]

@@ -90,10 +90,24 @@ def foreign_component(cfg: Any) -> str | None:
     return next(filter(None, (_foreign(kind, groups.get(kind.name)) for kind in _KINDS)), None)
 
 
-def _foreign(kind: _Kind, group: Any) -> str | None:
+def _names(kind: _Kind, group: Any) -> list[str]:
     options = plain_container(group)
     given = [options] if not isinstance(options, dict) else map(options.get, kind.keys)
-    names = [name for name in given if isinstance(name, str) and name]
+    return [name for name in given if isinstance(name, str) and name]
+
+
+def _unregistered(cfg: Any) -> str | None:
+    """The model or task of a checkpoint that fairseq does not find here, to build it."""
+    groups = plain_container(cfg)
+    for kind in (kind for kind in _KINDS if kind.wanted):
+        for name in _names(kind, groups.get(kind.name))[:1]:
+            if not any(name in registry for registry in kind.registries):
+                return f"{kind.name} {name!r}"
+    return None
+
+
+def _foreign(kind: _Kind, group: Any) -> str | None:
+    names = _names(kind, group)
     if kind.wanted and not names:
         return f"no {kind.name}"
     for name in names:
@@ -108,6 +122,7 @@ def _is_known(module: str) -> bool:
     return any(module == known or module.startswith(f"{known}.") for known in MODULES)
 
 
+_WHOLE = "give a whole checkpoint of fairseq-train"
 # What a checkpoint says of them would be opened wherever it is loaded.
 _FILES = {"task": "parser_config"}
 
@@ -134,7 +149,8 @@ def check_buildable(cfg: Any) -> None:
         cfg: all options of a checkpoint, in groups.
 
     Raises:
-        UserError: it holds such an option, or is of no translation or language model.
+        UserError: it holds such an option, is of no translation or language model, or of one that
+            is not registered.
     """
     _check_executable(cfg)
     foreign = foreign_component(cfg)
@@ -142,6 +158,12 @@ def check_buildable(cfg: Any) -> None:
         raise UserError(
             f"has {foreign}, and is no translation or language model: give a checkpoint of one, or "
             f"load it in a program that does not import syntax_nmt"
+        )
+    unregistered = _unregistered(cfg)
+    if unregistered is not None:
+        raise UserError(
+            f"has {unregistered}, which is not registered here: give the --user-dir of the plugin "
+            "that it was trained with, or another checkpoint"
         )
 
 
@@ -157,8 +179,10 @@ def _checking(load: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, An
     ) -> dict[str, Any]:
         with exits_in_fairseq_programs():
             _check_file(path)
-        state = load(path, arg_overrides, *args, **kwargs)
-        with exits_in_fairseq_programs():
+            try:
+                state = load(path, arg_overrides, *args, **kwargs)
+            except KeyError as error:  # fairseq looks for what checkpoints of its first years have
+                raise UserError(f"{path}: lacks {error}: {_WHOLE}") from error
             check_plain(path, state)
         with exits_in_fairseq_programs(), errors_of(path):
             cfg = state.get("cfg")
@@ -177,9 +201,7 @@ def _check_file(path: str) -> None:
         if os.path.exists(path):
             check_regular(path)
     except OSError as error:
-        raise UserError(
-            f"{path}: cannot be read ({error.strerror}): give a whole checkpoint of fairseq-train"
-        ) from None
+        raise UserError(f"{path}: cannot be read ({error.strerror}): {_WHOLE}") from None
 
 
 def _forget_files(cfg: Any, given: Mapping[str, Any]) -> None:

@@ -29,7 +29,7 @@ from syntax_nmt.scoring.alignments.alignment import (
     read_alignments,
     read_gold,
 )
-from syntax_nmt.scoring.alignments.alignment_report import alignment_findings
+from syntax_nmt.scoring.alignments.alignment_report import alignment_report
 from syntax_nmt.scoring.alignments.symmetrisation import GROW_DIAG, METHODS
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, check_parallel, read_pairs
 
@@ -158,8 +158,7 @@ def run(args: argparse.Namespace) -> None:
     taken = nothing_new or STDOUT in findings_outputs(args)
     lines = (f"{format_alignment(links)}\n" for links in corpus.result)
     write_lines(args.output, lines, stdout_is_free=not taken)
-    findings = alignment_findings(corpus, gold, args.score)
-    write_findings(findings, args, stdout_is_free=False)
+    write_findings(*alignment_report(corpus, gold, args.score), args, stdout_is_free=False)
 
 
 def _corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:

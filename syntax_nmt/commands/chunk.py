@@ -30,8 +30,9 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotators.chunker_training import MAX_STEPS, train_chunker
 from syntax_nmt.preparation.annotators.shard import Shard
-from syntax_nmt.reporting.findings import JSON, Findings
+from syntax_nmt.reporting.findings import Findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+from syntax_nmt.reporting.result import json_text
 from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, chunk_f1
 
 EXAMPLE = (
@@ -191,11 +192,11 @@ def _score(args: argparse.Namespace) -> ChunkScores:
 
 def _write_scores(args: argparse.Namespace, scores: ChunkScores) -> None:
     """The table goes to the stream that the figures do not use."""
-    findings = Findings(scores.figures(), [scores.table()])
+    findings = Findings([scores.table()])
     print(findings.text(), end="", file=sys.stderr if args.json == STDOUT else sys.stdout)
     if args.json is not None:
         with open_output(args.json) as stream:
-            stream.write(findings.text(JSON))
+            stream.write(json_text(scores.figures().to_json()))
 
 
 def _filled(gold: list[ChunkedSentence], found: Path) -> Iterator[list[str]]:

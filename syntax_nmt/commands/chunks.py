@@ -25,8 +25,8 @@ from syntax_nmt.scoring.chunks.chunk_report import (
     CHUNK_FORMATS,
     IOB2,
     attention_lines,
-    chunk_findings,
     chunk_lines,
+    chunk_report,
 )
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, GoldChunks, corpus_of_file
 
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
     write_lines(args.output, chunk_lines(corpus, form), stdout_is_free=not (nothing_new or taken))
     if args.alignments:
         write_lines(args.alignments, attention_lines(corpus), stdout_is_free=False)
-    write_findings(chunk_findings(corpus), args, stdout_is_free=False)
+    write_findings(*chunk_report(corpus), args, stdout_is_free=False)
 
 
 def _corpus_of_model(args: argparse.Namespace, score: GoldChunks | None) -> ChunkedCorpus:

@@ -87,12 +87,11 @@ def run(args: argparse.Namespace) -> None:
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)
-    findings = compare(
+    found = compare(
         test_set,
         metric_set(args, test_set),
         significance_tests(args, test_set),
         cut=args.cut,
         words=words,
-        digits=args.width,
     )
-    write_findings(findings, args, stdout_is_free=True)
+    write_findings(found, found.findings(args.width), args, stdout_is_free=True)

@@ -20,7 +20,7 @@ from syntax_nmt.scoring.contrast.contrast_report import (
     DEFAULT_BINS,
     PairScores,
     ScoredModel,
-    contrast_findings,
+    contrast,
     distance_bins,
     pair_lines,
 )
@@ -114,8 +114,8 @@ def run(args: argparse.Namespace) -> None:
     ]
     if args.output is not None:
         write_lines(args.output, pair_lines(pairs, models), stdout_is_free=False)
-    findings = contrast_findings(pairs, models, distance_bins(args.bins))
-    write_findings(findings, args, stdout_is_free=args.output != STDOUT)
+    found = contrast(pairs, models, distance_bins(args.bins))
+    write_findings(found, found.findings(), args, stdout_is_free=args.output != STDOUT)
 
 
 def _pair_scores(

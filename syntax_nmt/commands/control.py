@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -43,6 +44,7 @@ from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
+from syntax_nmt.reporting.result import Result
 
 EXAMPLE = (
     "syntax-nmt control --kind borrowed --seed 1 prepared/words/train.en.conllu "
@@ -119,7 +121,7 @@ def run(args: argparse.Namespace) -> None:
     kept = _Kept(of)
     with indexed_entries(args.file, of) as entries, open_output(args.output) as stream:
         stream.writelines(_controls(entries, _maker(args, entries, kept), kept))
-    write_findings(kept.findings(args), args, stdout_is_free=args.output != STDOUT)
+    write_findings(*kept.report(args), args, stdout_is_free=args.output != STDOUT)
 
 
 def _kind_of(file: Path) -> ControlledKind:
@@ -183,6 +185,33 @@ def _lent(entries: IndexedEntries, random: Random, kept: _Kept) -> _Make:
     return lend
 
 
+@dataclass
+class ControlFigures(Result):
+    """The result of `syntax-nmt control`.
+
+    Attributes:
+        control: the kind of control.
+        seed: of its draws.
+        sentences: that have annotation.
+        sentences_without_annotation: that have none, before and after.
+        words: of the sentences with annotation.
+        lent: structures of other sentences, by how they were fitted.
+        before: means and shares of the annotation; None where there is nothing to divide by.
+        after: the same of the control.
+        same_share: share of words whose annotation is as before.
+    """
+
+    control: str
+    seed: int
+    sentences: int
+    sentences_without_annotation: int
+    words: int
+    lent: dict[str, int]
+    before: dict[str, float | None]
+    after: dict[str, float | None]
+    same_share: float | None
+
+
 class _Kept:
     """Statistics of the annotation before and after."""
 
@@ -205,8 +234,8 @@ class _Kept:
         self.after.update(self.of.sums(new))
         self.same += self.of.same(own, new)
 
-    def findings(self, args: argparse.Namespace) -> Findings:
-        """The table."""
+    def report(self, args: argparse.Namespace) -> tuple[ControlFigures, Findings]:
+        """The figures, and their table."""
         before, after = map(self.of.figures, (self.before, self.after))
         words, sentences = self.before["words"], self.before["sentences"]
         same = self.same / words if words else None
@@ -219,19 +248,12 @@ class _Kept:
         if self.lengths:
             lent = ", ".join(f"{count_text(n)} {how}" for how, n in self.lengths.items())
             notes.append(f"structures of other sentences: {lent}")
-        figures = {
-            "control": args.kind,
-            "seed": args.seed,
-            "sentences": sentences,
-            "sentences_without_annotation": self.without,
-            "words": words,
-            "lent": dict(self.lengths),
-            "before": before,
-            "after": after,
-            "same_share": same,
-        }
+        lengths = dict(self.lengths)
+        figures = ControlFigures(
+            args.kind, args.seed, sentences, self.without, words, lengths, before, after, same
+        )
         heading = f"{args.file}: {args.kind}"
-        return Findings(figures, [Table(("", "before", "after"), rows)], heading, notes)
+        return figures, Findings([Table(("", "before", "after"), rows)], heading, notes)
 
 
 def _cell(name: str, value: float | None) -> str:

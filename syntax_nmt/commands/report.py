@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> None:
     from syntax_nmt.pictures.report_page.page import page_html
     from syntax_nmt.pictures.report_page.picture import Pictures
 
-    names = [system["name"] for system in data.scores["systems"]]
+    names = [system.name for system in data.scores.systems]
     title = args.title or ", ".join(names)
     pictures = Pictures()
     html = page_html(data, pictures, title, args.width, _how_chosen(args, data))

@@ -26,7 +26,7 @@ from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words,
 from syntax_nmt.reporting.output import check_outputs
 from syntax_nmt.scoring.evaluation import score
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
-from syntax_nmt.scoring.translations.score_report import Confidence
+from syntax_nmt.scoring.translations.scores import Confidence
 
 EXAMPLE = (
     "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"
@@ -80,15 +80,14 @@ def run(args: argparse.Namespace) -> None:
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)
-    findings = score(
+    found = score(
         test_set,
         metric_set(args, test_set),
         bins=length_bins(args, test_set),
         confidence=_confidence(args),
         words=words,
-        digits=args.width,
     )
-    write_findings(findings, args, stdout_is_free=True)
+    write_findings(found, found.findings(args.width), args, stdout_is_free=True)
 
 
 def _confidence(args: argparse.Namespace) -> Confidence | None:

@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> None:
         with open_output(STDOUT) as stream:
             colour = stream.isatty() and not os.environ.get("NO_COLOR")
             stream.write(report.drawings(colour))
-    write_findings(report.findings(), args, stdout_is_free=False)
+    write_findings(*report.report(), args, stdout_is_free=False)
 
 
 def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:

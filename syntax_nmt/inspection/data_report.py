@@ -10,7 +10,8 @@ from syntax_nmt.data.manifest import NAME, remedy
 from syntax_nmt.data.prepared_text import made_by_prepare
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
-from syntax_nmt.reporting.findings import JSON, PLAIN, Findings, Table
+from syntax_nmt.reporting.findings import PLAIN, Table
+from syntax_nmt.reporting.result import json_text
 
 
 def text_report(found: Inspection) -> str:
@@ -40,7 +41,7 @@ def json_report(found: Inspection) -> str:
         "files_checked": len(_checked_files(found)),
         "texts": [_text_figures(found, text) for text in found.texts],
     }
-    return Findings(content).text(JSON)
+    return json_text(content)
 
 
 def _header(found: Inspection) -> str:

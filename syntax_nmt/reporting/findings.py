@@ -11,13 +11,11 @@ All commands use the same JSON keys: shares are in percent, null if there was no
 `low` and `high`.
 """
 
-import json
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from tabulate import tabulate
 
@@ -99,32 +97,24 @@ def markdown_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Findings:
-    """The figures of a command, also as tables.
+    """Tables for readers, and what is said about them.
 
     Attributes:
-        figures: as objects that JSON knows.
-        tables: of these figures.
+        tables: of figures.
         heading: one line about all of them.
         notes: what the tables omit, one line each.
     """
 
-    figures: Mapping[str, Any]
     tables: Sequence[Table] = ()
     heading: str = ""
-    notes: Sequence[str] = field(default_factory=tuple)
-
-    def with_tables(self, tables: Sequence[Table], notes: Sequence[str]) -> "Findings":
-        """The same with more tables and notes at the end."""
-        return replace(self, tables=[*self.tables, *tables], notes=[*self.notes, *notes])
+    notes: Sequence[str] = ()
 
     def text(self, form: str = TEXT) -> str:
-        """All results. In LaTeX and TSV, text outside of tables is a comment.
+        """All of it. In LaTeX and TSV, text outside of tables is a comment.
 
         Args:
-            form: one of :data:`FORMATS`.
+            form: one of :data:`FORMATS` but JSON.
         """
-        if form == JSON:
-            return json.dumps(self.figures, indent=2, ensure_ascii=False) + "\n"
         remark = {LATEX: "% ", TSV: "# "}.get(form, "")
         parts = [f"{remark}{_as(form, self.heading)}"] if self.heading else []
         if form == LATEX and self.tables:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from syntax_nmt.scoring.evaluation import compare, score
-    from syntax_nmt.scoring.translations.comparison import SignificanceTests
+    from syntax_nmt.scoring.translations.comparison import Comparison
     from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
     from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
-    from syntax_nmt.scoring.translations.score_report import Confidence
+    from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
+    from syntax_nmt.scoring.translations.scores import Confidence, Scores
     from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
     from syntax_nmt.scoring.translations.test_set import TestSet
     from syntax_nmt.scoring.words.settings import WordSettings
@@ -20,22 +21,26 @@ if TYPE_CHECKING:
 _MODULES = {
     "compare": "evaluation",
     "score": "evaluation",
-    "Confidence": "translations.score_report",
+    "Comparison": "translations.comparison",
+    "Confidence": "translations.scores",
     "LengthBins": "translations.lengths",
     "LengthLimit": "translations.lengths",
     "MetricSet": "translations.metrics",
     "MetricSettings": "translations.metrics",
+    "Scores": "translations.scores",
     "SentenceScores": "translations.sentence_scores",
-    "SignificanceTests": "translations.comparison",
+    "SignificanceTests": "translations.paired_tests",
     "TestSet": "translations.test_set",
     "WordSettings": "words.settings",
 }
 __all__ = [
+    "Comparison",
     "Confidence",
     "LengthBins",
     "LengthLimit",
     "MetricSet",
     "MetricSettings",
+    "Scores",
     "SentenceScores",
     "SignificanceTests",
     "TestSet",

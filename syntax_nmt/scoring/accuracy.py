@@ -3,9 +3,11 @@
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import number
+from syntax_nmt.reporting.result import Result
 
 CONFIDENCE = 0.95
 
@@ -48,19 +50,43 @@ class Accuracy:
         return low, high
 
 
-def accuracy_figures(accuracy: Accuracy) -> dict[str, Any]:
-    """An accuracy for JSON.
+@dataclass
+class Bounds(Result):
+    """An interval, in percent."""
 
-    Args:
-        accuracy: decisions that were counted.
+    low: float
+    high: float
+
+
+@dataclass
+class AccuracyFigures(Result):
+    """An accuracy as results have it.
+
+    Attributes:
+        accuracy: in percent; None without decisions.
+        interval: of 95 %, Wilson's.
+        correct: right decisions.
+        total: all.
     """
-    low, high = accuracy.interval
-    return {
-        "accuracy": number(accuracy.percent),
-        "interval": {"low": low, "high": high},
-        "correct": accuracy.correct,
-        "total": accuracy.total,
-    }
+
+    accuracy: float | None
+    interval: Bounds
+    correct: int
+    total: int
+
+    @classmethod
+    def of(cls, counted: Accuracy) -> "AccuracyFigures":
+        """The figures of decisions that were counted."""
+        bounds = Bounds(*counted.interval)
+        return cls(number(counted.percent), bounds, counted.correct, counted.total)
+
+    @property
+    def cell(self) -> str:
+        """The accuracy in a table: `75.0 [41.0, 93.0] 6/8`."""
+        if self.accuracy is None:
+            return NO_FIGURE
+        bounds = f"[{self.interval.low:.1f}, {self.interval.high:.1f}]"
+        return f"{self.accuracy:.1f} {bounds} {self.correct}/{self.total}"
 
 
 def percent(part: float, whole: float, of_nothing: float = math.nan) -> float:

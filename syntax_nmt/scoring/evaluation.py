@@ -1,24 +1,16 @@
-"""Scores and comparisons of translations: what `syntax-nmt score` and `compare` print.
-
-Findings hold the figures, as objects that JSON knows, and their tables.
-"""
+"""Scores and comparisons of translations: what `syntax-nmt score` and `compare` print."""
 
 from __future__ import annotations
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.reporting.findings import Findings
-from syntax_nmt.scoring.translations.comparison import (
-    SignificanceTests,
-    comparison_figures,
-    comparison_findings,
-)
+from syntax_nmt.scoring.translations.comparison import Comparison, corpus_comparison
 from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
 from syntax_nmt.scoring.translations.metrics import MetricSet
-from syntax_nmt.scoring.translations.score_report import Confidence, score_figures, score_findings
+from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
+from syntax_nmt.scoring.translations.scores import Confidence, Scores, corpus_scores
 from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.scoring.words.bucket_scores import compare_words, score_words
 from syntax_nmt.scoring.words.settings import WordSettings
-from syntax_nmt.scoring.words.word_figures import compare_words, score_words
-from syntax_nmt.scoring.words.word_tables import comparison_tables, score_tables, word_notes
 
 
 def score(
@@ -28,8 +20,7 @@ def score(
     bins: LengthBins = LengthBins(),
     confidence: Confidence | None = None,
     words: WordSettings | None = None,
-    digits: int = 1,
-) -> Findings:
+) -> Scores:
     """The scores of each system, also by length if the source is known.
 
     Args:
@@ -37,7 +28,6 @@ def score(
         bins: groups of lengths.
         confidence: None = no intervals.
         words: what to count of words by bucket; None = nothing.
-        digits: after the point, in tables.
 
     Raises:
         UserError: files of `words` are damaged or of another text.
@@ -46,11 +36,9 @@ def score(
     # First, as its files may not fit.
     of_words = None if words is None else score_words(test_set, words, confidence)
     statistics = metrics.statistics(test_set.systems, test_set.references)
-    figures = score_figures(metrics, test_set, statistics, bins, confidence)
-    if of_words is None:
-        return score_findings(figures, digits)
-    findings = score_findings(figures | {"words_by": of_words}, digits)
-    return findings.with_tables(score_tables(of_words, digits), word_notes(of_words))
+    found = corpus_scores(metrics, test_set, statistics, bins, confidence)
+    found.words_by = of_words
+    return found
 
 
 def compare(
@@ -60,8 +48,7 @@ def compare(
     *,
     cut: LengthLimit | None = None,
     words: WordSettings | None = None,
-    digits: int = 1,
-) -> Findings:
+) -> Comparison:
     """The differences of systems from the first one, and their tests.
 
     Args:
@@ -69,7 +56,6 @@ def compare(
         metrics: None = BLEU, chrF, TER and RIBES with sacrebleu's settings.
         cut: cuts translations to this length before they are scored.
         words: what to count of words by bucket; None = nothing.
-        digits: after the point, in tables.
 
     Raises:
         UserError: fewer than two systems; `cut` has no source, or a metric is of translations that
@@ -87,14 +73,10 @@ def compare(
             )
         if test_set.source is None:
             raise UserError("cut: no lengths are known: give the source text")
-        longer, test_set = cut.figures(test_set), cut.cut_test_set(test_set)
+        longer, test_set = cut.exceeded(test_set), cut.cut_test_set(test_set)
     # First, as its files may not fit.
     of_words = None if words is None else compare_words(test_set, words, tests)
     statistics = metrics.statistics(test_set.systems, test_set.references)
-    figures = comparison_figures(metrics, test_set, statistics, tests)
-    if longer is not None:
-        figures["cut"] = longer
-    if of_words is None:
-        return comparison_findings(figures, digits)
-    findings = comparison_findings(figures | {"words_by": of_words}, digits)
-    return findings.with_tables(comparison_tables(of_words, digits), word_notes(of_words))
+    found = corpus_comparison(metrics, test_set, statistics, tests)
+    found.cut, found.words_by = longer, of_words
+    return found

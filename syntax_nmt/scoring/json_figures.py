@@ -1,34 +1,32 @@
 """Files that other commands wrote with --json."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from syntax_nmt.data.text_files import parse_json, read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.result import Result
+
+_R = TypeVar("_R", bound=Result)
 
 
-def read_figures(path: str, command: str) -> dict[str, Any]:
-    """The JSON object of a file.
+def read_result(path: str, of: type[_R], command: str) -> _R:
+    """The result of a command.
 
     Args:
+        of: its type.
         command: that writes such files, for messages.
 
     Raises:
-        UserError: the file cannot be read, or is no JSON object.
+        UserError: the file cannot be read, or is of another command.
     """
     figures = parse_json("\n".join(read_lines(path)), path, f"what `{command} --json` wrote")
-    if not isinstance(figures, dict):
-        raise other_file(path, command)
-    return figures
-
-
-def other_file(path: str, command: str) -> UserError:
-    """The message for a JSON file of another command.
-
-    Args:
-        command: that writes the files that are wanted.
-    """
-    return UserError(f"{path}: not the figures of `{command}`: give what its --json wrote")
+    try:
+        return of.from_json(figures)
+    except ValueError as error:
+        raise UserError(
+            f"{path}: not the figures of `{command}` ({error}): give what its --json wrote"
+        ) from None
 
 
 def free_name(name: str, path: str, taken: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from syntax_nmt.data.text_columns import share_text
 from syntax_nmt.reporting.findings import Findings
+from syntax_nmt.reporting.result import Result
 
 SentenceT = TypeVar("SentenceT", bound=Any)  # has a `tree`, None where there is none
 
@@ -36,10 +37,6 @@ class TreeCorpus(Generic[SentenceT]):
     def __iter__(self) -> Iterator[SentenceT]:
         return self.trees()
 
-    def figures(self) -> dict[str, object]:
-        """What is known of all trees, as objects that JSON knows."""
-        return {} if self.balanced is None else {"balanced_trees": self.balanced}
-
     def notes(self) -> Iterator[str]:
         """What to say of balanced trees, and of words that are not sure, if there are any."""
         if self.balanced is not None:
@@ -49,6 +46,21 @@ class TreeCorpus(Generic[SentenceT]):
                 f"{self.unknown_tokens} with unknown subwords, whose words may be split wrongly: "
                 "give --segmented"
             )
+
+
+@dataclass(kw_only=True)
+class TreeFigures(Result):
+    """The result of `syntax-nmt trees` without gold.
+
+    Attributes:
+        sentences: of the corpus.
+        sentences_without_tree: whose gold counts as not found.
+        balanced_trees: as of :class:`TreeCorpus`, `balanced`.
+    """
+
+    sentences: int
+    sentences_without_tree: int
+    balanced_trees: float | None = None
 
 
 class TreeReport(ABC, Generic[SentenceT]):
@@ -80,9 +92,21 @@ class TreeReport(ABC, Generic[SentenceT]):
         """
         return "\n".join(self._drawing(*item, colour) for item in self._drawings)
 
+    def tree_figures(self, balanced: float | None) -> TreeFigures:
+        """What is known without gold.
+
+        Args:
+            balanced: of the corpus.
+        """
+        return TreeFigures(
+            sentences=self.sentences,
+            sentences_without_tree=self.without_tree,
+            balanced_trees=balanced,
+        )
+
     @abstractmethod
-    def findings(self) -> Findings:
-        """The figures, and what they leave out."""
+    def report(self) -> tuple[TreeFigures, Findings]:
+        """The figures; and for readers tables, and what they leave out."""
 
     @abstractmethod
     def _score(self, sentence: SentenceT) -> None:

@@ -3,12 +3,14 @@
 import ast
 
 import pytest
+import torch
 from fairseq import checkpoint_utils, criterions, models, tasks
 from fairseq.data import encoders
 from fairseq_source import sources
 from omegaconf import OmegaConf
 
-from syntax_nmt.checkpoints.loading import MODULES, foreign_component
+from syntax_nmt.checkpoints.loading import MODULES, check_buildable, foreign_component
+from syntax_nmt.errors import UserError
 
 READS = {"load_checkpoint_to_cpu"}
 BUILDS_WHAT_IT_READS = {"load_model_ensemble", "load_model_ensemble_and_task"}
@@ -139,3 +141,21 @@ def test_a_name_alone():
     """fairseq takes a word for the options of a component as its name."""
     assert foreign_component({**GOOD, "criterion": "ctc"}) == "criterion ctc"
     assert foreign_component({**GOOD, "criterion": "cross_entropy", "bpe": None}) is None
+
+
+@pytest.mark.parametrize("kind", ["model", "task"])
+def test_a_component_of_a_plugin_that_is_not_there(kind):
+    """fairseq's own message of an unknown model fails before it is made."""
+    groups = {"model": {"_name": "transformer"}, "task": {"_name": "translation"}}
+    check_buildable(groups)
+    groups[kind] = {"_name": "of_another_plugin"}
+    with pytest.raises(UserError, match=f"{kind} 'of_another_plugin', which is not registered"):
+        check_buildable(groups)
+
+
+def test_a_part_that_fairseq_looks_for(tmp_path):
+    """Checkpoints of its first years have another one in place of `optimizer_history`."""
+    path = tmp_path / "checkpoint.pt"
+    torch.save({"args": None, "model": {}, "cfg": {"model": {}}}, path)
+    with pytest.raises(UserError, match=r"checkpoint.pt: lacks 'best_loss': give a whole"):
+        checkpoint_utils.load_checkpoint_to_cpu(str(path))

@@ -13,9 +13,24 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 from translations import noisy, sentences, write
 
-from experiments.comparisons import FEW_SEEDS, GAINS, LOSES, NOT_SHOWN, adjust, verdict
+from experiments.comparisons import (
+    FEW_SEEDS,
+    GAINS,
+    LOSES,
+    NOT_DECLARED,
+    NOT_SHOWN,
+    adjust,
+    verdict,
+)
 from experiments.measured_table import measure
 from experiments.table_files import write_table
+from experiments.table_results import (
+    ComparedPair,
+    FamilyResult,
+    PairDifference,
+    TableResampledTest,
+    TableSeedTest,
+)
 
 REFERENCE = sentences(40, seed=1)
 OUTPUTS = {
@@ -35,9 +50,9 @@ def table(tmp_path_factory):
             commit = ("a" if row.system.name == "stock" else "b") * 40
             nll = 4.0 + place / 4
             write_record(runs, row.runs[place], lines, commit=commit, validation_nll=nll)
-    figures = measure(runs, folder)
-    write_table(figures, folder / "results", ["tex", "tsv"])
-    return folder / "results", figures
+    found = measure(runs, folder)
+    write_table(found, folder / "results", ["tex", "tsv"])
+    return folder / "results", found.to_json()
 
 
 @pytest.fixture
@@ -81,14 +96,15 @@ def test_translations_that_run_away_are_counted_and_cut(runs, tmp_path):
     for row, outputs in zip(runs.rows(), (OUTPUTS["stock"], [away, OUTPUTS["heads"][1]])):
         for run, lines in zip(row.runs, outputs):
             write_record(runs, run, lines)
-    figures = measure(runs, tmp_path)
+    found = measure(runs, tmp_path)
+    figures = found.to_json()
     (test,) = figures["tests"]
     assert test["longer"]["heads"]["runs"] == [1, 0]
     expected = [bleu(cut), bleu(OUTPUTS["heads"][1])]
     assert test["longer"]["heads"]["scores"]["BLEU"] == pytest.approx(expected)
     whole, shorter = (test["pairs"][0][kind]["BLEU"]["difference"] for kind in ("scores", "cut"))
     assert shorter - whole == pytest.approx((bleu(cut) - bleu(away)) / 2)
-    write_table(figures, tmp_path)
+    write_table(found, tmp_path)
     text = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert "Comparisons: test, translations cut" in text
     assert "| 1, 0 " in text
@@ -106,18 +122,40 @@ def test_by_length(table):
     assert group["scores"]["BLEU"]["heads"]["score"] == pytest.approx(statistics.mean(found))
 
 
+def difference_of(randomisation=1.0, seeds=None, blocks=None):
+    """A difference with these p-values."""
+    of_seeds = [TableSeedTest((3, 3), p, None, None, None) for p in (seeds, blocks)]
+    return PairDifference(1.0, TableResampledTest(randomisation, 0.0), *of_seeds)
+
+
+def compared(system, against, found, claim=None, is_tested=True):
+    scores = {"BLEU": found}
+    return ComparedPair(system, against, "", False, is_tested, claim, scores=scores)
+
+
+def family_of(pairs, keys=None, test="news", family="a"):
+    names = {name for pair in pairs for name in (pair.system, pair.against)}
+    keys = keys or {name: [name] for name in names}
+    return FamilyResult(test, family, 0, {}, keys, {}, [], pairs)
+
+
+def adjusted(pairs, test, name="p_holm"):
+    return [getattr(pair.scores["BLEU"].tests()[test], name) for pair in pairs]
+
+
 def test_holm_is_over_all_families_of_a_test_and_metric():
     def test(name, family, **p_values):
         pairs = [
-            {"system": system, "against": "stock", "is_tested": system != "only_shown"}
-            | {"scores": {"BLEU": tested(p)}}
+            compared(
+                system,
+                "stock",
+                difference_of(p, None if p == 0.03 else p),
+                is_tested=system != "only_shown",
+            )
             for system, p in p_values.items()
         ]
         keys = {system: [system.partition("_")[0], family] for system in [*p_values, "stock"]}
-        return {"test": name, "family": family, "keys": keys, "pairs": pairs}
-
-    def tested(p):
-        return {"randomisation": {"p_value": p}, "seeds": {"p_value": None if p == 0.03 else p}}
+        return family_of(pairs, keys, name, family)
 
     tests = [
         test("news", "a", x=0.01, y=0.04, x_chosen=0.01),  # runs that two rows have count once
@@ -125,28 +163,21 @@ def test_holm_is_over_all_families_of_a_test_and_metric():
         test("docs", "a", x=0.04, only_shown=0.01),
     ]
     adjust(tests)
-
-    def adjusted(kind):
-        pairs = [pair for each in tests for pair in each["pairs"]]
-        return [pair["scores"]["BLEU"][kind].get("p_holm") for pair in pairs]
-
+    pairs = [pair for each in tests for pair in each.pairs]
     news = map(pytest.approx, (0.04, 0.06, 0.04, 0.06, 0.04))
-    assert adjusted("randomisation") == [*news, 0.04, None]
+    assert adjusted(pairs, "randomisation") == [*news, 0.04, None]
     few = map(pytest.approx, (0.03, 0.04, 0.03))  # z has too few seeds, and does not count
-    assert adjusted("seeds") == [*few, None, pytest.approx(0.03), 0.04, None]
+    assert adjusted(pairs, "seeds") == [*few, None, pytest.approx(0.03), 0.04, None]
 
 
 def test_holm_is_within_a_claim():
     p_values = {("heads", "h"): 0.02, ("heads", "other"): 0.04, ("phrases", "p"): 0.03}
     pairs = [
-        {"system": system, "against": "stock", "is_tested": True, "claim": claim}
-        | {"scores": {"BLEU": {test: {"p_value": p} for test in ("randomisation", "seeds")}}}
+        compared(system, "stock", difference_of(p, p), claim)
         for (claim, system), p in p_values.items()
     ]
-    keys = {system: [system] for _, system in p_values} | {"stock": ["stock"]}
-    adjust([{"test": "news", "family": "a", "keys": keys, "pairs": pairs}])
-    found = [pair["scores"]["BLEU"]["randomisation"]["p_holm"] for pair in pairs]
-    assert found == pytest.approx([0.04, 0.04, 0.03])
+    adjust([family_of(pairs)])
+    assert adjusted(pairs, "randomisation") == pytest.approx([0.04, 0.04, 0.03])
 
 
 def test_claims_are_calibrated_under_the_null():
@@ -161,14 +192,11 @@ def test_claims_are_calibrated_under_the_null():
             *(("heads", "h", name) for name in ("stock", "other", "chain")),
             *(("phrases", "p", name) for name in ("stock", "other")),
         ):
-            p_value = stats.ttest_ind(runs[system], runs[against], equal_var=False).pvalue
-            tests = {test: {"p_value": float(p_value)} for test in ("randomisation", "seeds")}
-            pair = {"system": system, "against": against, "is_tested": True, "claim": claim}
-            pairs.append(pair | {"scores": {"BLEU": tests}})
-        keys = {name: [name] for name in runs}
-        adjust([{"test": "news", "family": "a", "keys": keys, "pairs": pairs}])
+            p = float(stats.ttest_ind(runs[system], runs[against], equal_var=False).pvalue)
+            pairs.append(compared(system, against, difference_of(p, p), claim))
+        adjust([family_of(pairs)])
         for claim in wrong:
-            found = [p["scores"]["BLEU"]["seeds"]["p_holm"] for p in pairs if p["claim"] == claim]
+            found = adjusted([pair for pair in pairs if pair.claim == claim], "seeds")
             wrong[claim] += min(found) < 0.05
     assert max(wrong.values()) <= 0.05 * draws + 2 * (0.05 * 0.95 * draws) ** 0.5
     assert min(wrong.values()) > 0
@@ -184,35 +212,37 @@ def test_claims_are_calibrated_under_the_null():
     ],
 )
 def test_a_verdict_needs_both_tests(sentences, seeds, expected):
-    tests = {"randomisation": {"p_value": sentences, "p_holm": sentences}}
-    tests["seeds"] = {"p_value": seeds, "p_holm": seeds}
-    assert verdict({"difference": 1.0, **tests}, higher_is_better=True) == expected
+    found = difference_of(sentences, seeds)
+    for test in found.tests().values():
+        test.p_holm = test.p_value
+    assert verdict(found, higher_is_better=True) == expected
     opposite = LOSES if expected == GAINS else expected
-    assert verdict({"difference": 1.0, **tests}, higher_is_better=False) == opposite
+    assert verdict(found, higher_is_better=False) == opposite
 
 
 @pytest.mark.parametrize(
     ("blocks", "expected"), [(0.04, GAINS), (0.06, NOT_SHOWN), (None, FEW_SEEDS)]
 )
 def test_a_table_may_declare_what_decides(blocks, expected):
-    tests = {test: {"p_value": 0.5, "p_holm": 0.5} for test in ("randomisation", "seeds")}
-    tests["blocks"] = {"p_value": blocks, "p_holm": blocks}
-    item = {"difference": 1.0, **tests}
-    assert verdict(item, higher_is_better=True, decided_by="blocks") == expected
-    assert verdict(item, higher_is_better=True) == NOT_SHOWN
+    found = difference_of(0.5, 0.5, blocks)
+    for test in found.tests().values():
+        test.p_holm = test.p_value
+    assert verdict(found, higher_is_better=True, decided_by="blocks") == expected
+    assert verdict(found, higher_is_better=True) == NOT_SHOWN
+
+
+def test_what_was_not_declared_has_no_verdict():
+    assert verdict(difference_of(0.01, 0.01), higher_is_better=True) == NOT_DECLARED
 
 
 def test_holm_over_the_table_stands_beside_that_over_claims():
     pairs = [
-        {"system": system, "against": "stock", "is_tested": True, "claim": system}
-        | {"scores": {"BLEU": {"blocks": {"p_value": p_value}}}}
+        compared(system, "stock", difference_of(blocks=p_value), claim=system)
         for system, p_value in (("a", 0.02), ("b", 0.04))
     ]
-    keys = {"stock": ["stock"], "a": ["a"], "b": ["b"]}
-    adjust([{"test": "news", "family": "x", "keys": keys, "pairs": pairs}])
-    found = [pair["scores"]["BLEU"]["blocks"] for pair in pairs]
-    assert [each["p_holm"] for each in found] == [0.02, 0.04]
-    assert [each["p_holm_table"] for each in found] == [0.04, 0.04]
+    adjust([family_of(pairs)])
+    assert adjusted(pairs, "blocks") == [0.02, 0.04]
+    assert adjusted(pairs, "blocks", "p_holm_table") == [0.04, 0.04]
 
 
 def test_markdown_and_json(table):
@@ -245,8 +275,9 @@ def test_other_forms_have_the_same_rows(table):
 def test_fewer_seeds_than_declared(runs, tmp_path):
     rows = list(runs.rows())
     write_record(runs, rows[1].runs[1], OUTPUTS["heads"][0])  # not even the baseline
-    figures = measure(runs, tmp_path)
-    write_table(figures, tmp_path)
+    found = measure(runs, tmp_path)
+    figures = found.to_json()
+    write_table(found, tmp_path)
     text = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert "Fewer seeds than declared: “heads”." in text
     assert "1 of 2" in text
@@ -260,8 +291,9 @@ def test_a_row_of_which_a_run_diverged_has_no_scores(runs, tmp_path):
     heads = list(runs.rows())[1].runs[1]
     write_record(runs, heads, validation_nll=None, seconds=None, figures={})
     runs.records.file(heads.name, heads.key).with_suffix(".test.gz").unlink()
-    figures = measure(runs, tmp_path)
-    write_table(figures, tmp_path)
+    found = measure(runs, tmp_path)
+    figures = found.to_json()
+    write_table(found, tmp_path)
     lines = (tmp_path / "table.md").read_text(encoding="utf-8").splitlines()
     scored = [line for line in lines if "| 2 " in line and "BLEU" not in line]
     assert "±" in scored[0]
@@ -308,7 +340,8 @@ def test_words_by_bucket(tmp_path):
     for row in runs.rows():
         for place, lines in enumerate(OUTPUTS.get(row.system.name, [])):
             write_record(runs, row.runs[place], lines)
-    figures = measure(runs, tmp_path)
+    found = measure(runs, tmp_path)
+    figures = found.to_json()
     (pair,) = (pair for test in figures["tests"] for pair in test["pairs"])
     (table,) = pair["words_by"]
     seen = table["buckets"][0]
@@ -319,6 +352,6 @@ def test_words_by_bucket(tmp_path):
     assert (seen["bucket"], seen["words"]) == ("seen", count)
     assert [system["name"] for system in seen["systems"]] == ["Transformer", "heads"]
     assert seen["systems"][1]["difference"] > 0
-    write_table(figures, tmp_path / "results")
+    write_table(found, tmp_path / "results")
     text = (tmp_path / "results" / "table.md").read_text(encoding="utf-8")
     assert "**test: F1 of words by seen; p after Holm's adjustment over 1 bucket**" in text

@@ -115,7 +115,7 @@ def test_settings_and_systems_are_chosen_by_validation(tmp_path):
     write_record(runs, candidates[1], validation_nll=3.5)
     best = next(row for row in runs.rows() if row.system.name == "best")
     assert best.trained.name == "phrases"
-    taken = [(each["run"], each["chosen"]) for each in tried(runs, list(runs.rows()))]
+    taken = [(each.run, each.chosen) for each in tried(runs, list(runs.rows()))]
     assert taken[-2:] == [("transformer.heads.1", False), ("transformer.phrases.1", True)]
     assert sum(chosen for _, chosen in taken[:-2]) == 2  # a setting for each tuned system
     assert [run.key for run in best.runs] == [
@@ -147,7 +147,7 @@ def test_a_training_that_diverged_is_chosen_last(tmp_path):
     for run, nll in zip(list(runs.trials())[:2], (None, 7.0)):
         write_record(runs, run, validation_nll=nll)
     assert next(runs.rows()).setting == "--lr 2"
-    found = [(each["setting"], each["validation_nll"]) for each in tried(runs, list(runs.rows()))]
+    found = [(each.setting, each.validation_nll) for each in tried(runs, list(runs.rows()))]
     assert found[:2] == [("--lr 1", None), ("--lr 2", 7.0)]
 
 

@@ -6,8 +6,9 @@ import re
 import pytest
 from commands import REPOSITORY
 
-from syntax_nmt.scoring.translations.block_test import BlockTest, SeedBlocks
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.holm import holm
+from syntax_nmt.scoring.translations.significance import SeedTest
 
 EXPERIMENTS = REPOSITORY / "examples" / "experiments"
 PAGES = [
@@ -24,7 +25,7 @@ def test_means_over_seeds_are_those_of_a_table(page):
     assert [figure for figure in said if figure not in tables] == []
 
 
-def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], BlockTest]:
+def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], SeedTest]:
     """The tests with seeds as blocks of a table's comparisons, by system and baseline."""
     figures = json.loads((EXPERIMENTS / "results" / table / "table.json").read_text("utf-8"))
     rows = {row["system"]: row for row in figures["rows"] if row["family"] == family}

@@ -9,9 +9,9 @@ import pytest
 from experiments.compared_words import SIGNIFICANCE
 from experiments.words_by import _PAIRS, _TABLE, _TEST, _lines, _systems
 from syntax_nmt.scoring.translations.test_set import TestSet, Text
+from syntax_nmt.scoring.words.bucket_scores import compare_words
+from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables
 from syntax_nmt.scoring.words.settings import WordSettings
-from syntax_nmt.scoring.words.word_figures import compare_words
-from syntax_nmt.scoring.words.word_tables import comparison_tables
 
 WRITTEN = json.loads((_TABLE / "words.json").read_text(encoding="utf-8"))
 
@@ -23,11 +23,12 @@ def test_by_frequency(shared, place):
     systems = _systems(_TABLE)
     pair = tuple(systems[name] for name in _PAIRS[place])
     training = str(data / "multi30k/train.de.gz")
-    (found,) = compare_words(
+    (table,) = compare_words(
         TestSet(pair, (reference,), None),
         WordSettings(["frequency"], training_text=training),
         replace(SIGNIFICANCE, trials=10, resamples=1000),
     )
+    found = table.to_json()
     (written,) = (each for each in WRITTEN[place]["words_by"] if each["by"] == "frequency")
     assert len(found["buckets"]) == 9
     for ours, theirs in zip(found["buckets"], written["buckets"]):
@@ -42,6 +43,6 @@ def test_by_frequency(shared, place):
 def test_tables_are_those_of_the_figures():
     text = re.sub(" +", " ", (_TABLE / "words.md").read_text(encoding="utf-8"))
     for pair in WRITTEN:
-        for table in comparison_tables(pair["words_by"], 1):
+        for table in comparison_tables(map(BucketTable.from_json, pair["words_by"]), 1):
             for row in table.rows:
                 assert f"| {' | '.join(cell.strip() for cell in row)} |" in text

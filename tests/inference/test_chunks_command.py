@@ -15,7 +15,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.inference.extraction.chunks import ChunkPredictor, PieceChunks
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
-from syntax_nmt.scoring.chunks.chunk_report import chunk_findings
+from syntax_nmt.scoring.chunks.chunk_report import chunk_report
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus
 from syntax_nmt.scoring.parallel_text import TokenPair
 
@@ -226,9 +226,9 @@ def test_what_the_hypothesis_lacks_is_not_found(chunks, files, tmp_path):
 def test_words_outside_are_no_chunks():
     """Whether the model groups them or a file, which cannot, the number of chunks is the same."""
     for outside in ((Chunk("O", 0, 2),), (Chunk("O", 0, 1), Chunk("O", 1, 2))):
-        found = chunk_findings(ChunkedCorpus("text", [(*outside, Chunk("NP", 2, 3)), None]))
-        assert found.figures["chunks"] == 1
-        assert found.text() == "2 sentences, 1 chunks\n"
+        found, said = chunk_report(ChunkedCorpus("text", [(*outside, Chunk("NP", 2, 3)), None]))
+        assert found.chunks == 1
+        assert said.text() == "2 sentences, 1 chunks\n"
 
 
 def test_alignments_are_made_on_demand(chunks, monkeypatch):

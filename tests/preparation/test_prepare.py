@@ -200,6 +200,7 @@ def test_given_annotation_is_taken_along(treebank, tmp_path, capfd):
     arguments += ["--trainpref", f"{raw}/train", "--destdir", str(folder), "--separate"]
     arguments += ["--source-tokenizer", "none", "--target-tokenizer", "none"]
     main(arguments)
+    main(["options", "--training", str(folder)])
     assert "--load-phrases --phrase-segmentation parsed" in capfd.readouterr().out
     assert (folder / "words" / "train.src.conllu").read_bytes() == treebank.read_bytes()
     for kind in ("src.heads", "src.phrases", "tgt.chunks"):
@@ -385,6 +386,7 @@ def test_text_without_spaces_is_cut_into_characters(chinese, capsys):
     main(chinese_command(chinese))
     words = lines(chinese.parent / "out" / "words" / "train.zh")
     assert words[:4] == ["老 人 读 书 。", "我 喜 欢 Python 3 。", "", "猫 看 狗"]
+    main(["options", "--training", str(chinese.parent / "out")])
     assert "--source-tokenizer char --target-tokenizer penn" in capsys.readouterr().out
 
 

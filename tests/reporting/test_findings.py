@@ -101,13 +101,12 @@ def test_tsv_has_every_cell():
 
 
 def test_what_is_no_table_is_a_comment():
-    findings = Findings({"x": 1}, [TABLE], "all sentences", ["a note", "another"])
+    findings = Findings([TABLE], "all sentences", ["a note", "another"])
     for form, sign in (("latex", "% "), ("tsv", "# ")):
         text = findings.text(form)
         for line in ("all sentences", "a note", "another"):
             assert f"{sign}{line}\n" in text
     assert "a note\nanother\n" in findings.text()
-    assert json.loads(findings.text("json")) == {"x": 1}
 
 
 HOSTILE = {  # label: in text, Markdown, LaTeX and TSV; None = as in text
@@ -136,7 +135,7 @@ def test_labels_out_of_files(label, place, form):
     assert table.render(form).count(wanted) == 3
     assert len(table.render(form).splitlines()) == len(TABLE.render(form).splitlines())
     if form in FORMATS:
-        text = Findings({}, [table], label, [label]).text(form)
+        text = Findings([table], label, [label]).text(form)
         assert not {"\x1b", "\r", "\x9b", "\x1c", "\u202e", "\u2066"} & {*text}
         around = text.replace(table.render(form), "").split("\n")
         sign = {"latex": "%", "tsv": "#"}.get(form, "")

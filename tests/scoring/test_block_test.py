@@ -57,14 +57,14 @@ def test_seeds_that_one_system_lacks():
     scores[0] = {seed: scores[0][seed] for seed in (0, 1, 2, 4, 5)}
     scores[1] = {seed: scores[1][seed] for seed in (0, 2, 3, 4, 5)}
     found, wanted = SeedBlocks(scores).test(0, 1), SeedBlocks(shared).test(0, 1)
-    assert found.seeds == 4
+    assert found.seeds == (4,)
     assert found.p_value == pytest.approx(wanted.p_value)
 
 
 def test_what_cannot_be_tested():
     assert SeedBlocks(layout([[1.0, 2.0], [2.0, 3.0]])).test(0, 1).p_value is None
     assert SeedBlocks(layout([[1.0] * 3, [1.0] * 3])).test(0, 1).p_value is None
-    assert SeedBlocks([{0: 1.0}, {1: 2.0}]).test(0, 1).seeds == 0
+    assert SeedBlocks([{0: 1.0}, {1: 2.0}]).test(0, 1).seeds == (0,)
 
 
 # Standard deviations over seeds of a table of results whose systems differ most in them.

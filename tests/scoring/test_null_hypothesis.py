@@ -44,7 +44,7 @@ def between_steps(found, share):
     """A p-value between that of the counts and that of the next ones, as counts are whole numbers:
     without it p has steps of 2 or 3 % near 1."""
     more, less = max(found.better, found.worse), min(found.better, found.worse)
-    further = SignTest(more + 1, less - 1, 0).p_value if less else 0.0
+    further = SignTest.of(more + 1, less - 1, 0).p_value if less else 0.0
     return further + share * (found.p_value - further)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+import jsonschema
 import pytest
 from commands import REPOSITORY
 from translations import figures, noisy, sentences, write
@@ -52,7 +53,9 @@ def command(capsys, files, name, *options):
 
 def same(found, expected):
     """As JSON, which has no tuples."""
-    assert json.loads(json.dumps(found.figures)) == expected
+    assert json.loads(json.dumps(found.to_json())) == expected
+    assert type(found).from_json(expected) == found
+    jsonschema.validate(expected, found.schema())
 
 
 METRICS = [
@@ -133,10 +136,10 @@ def test_texts(files, test_set, capsys):
     """Tables have the asked number of digits, and several references count."""
     systems = {"ours": [str(files / "ours1")]}
     two = scoring.TestSet.read(systems, [str(files / "ref"), str(files / "ref2")])
-    found = scoring.score(two, scoring.MetricSet(["bleu"]), digits=4)
+    found = scoring.score(two, scoring.MetricSet(["bleu"]))
     options = ["--reference", files / "ref", files / "ref2", "--metrics", "bleu", "--width", 4]
     same(found, figures(capsys, "score", "--system", "ours", files / "ours1", *options))
-    assert f"{found.figures['systems'][0]['scores']['BLEU']['score']:.4f}" in found.text()
+    assert f"{found.systems[0].scores['BLEU'].score:.4f}" in found.text(digits=4)
 
 
 def test_refusals(files, test_set):

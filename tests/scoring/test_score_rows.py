@@ -54,9 +54,9 @@ def test_brevity_penalty_reads_the_reference_that_is_asked_for(brevity):
     (rows,) = run_statistics(metrics, [output], references)
     (details,) = metrics.details(rows.sum(axis=0).tolist()).values()
     # 4 words and 6 are as close to 5; sacrebleu takes the shorter
-    assert details["reference_length"] == 4
+    assert details.reference_length == 4
     longer = ["a b c d e f g"]
     (rows,) = run_statistics(metrics, [longer], references)
     (details,) = metrics.details(rows.sum(axis=0).tolist()).values()
-    assert details["reference_length"] == {"closest": 6, "shortest": 4}[brevity]
+    assert details.reference_length == {"closest": 6, "shortest": 4}[brevity]
     assert ("bp:shortest" in metrics.signatures()["BLEU"]) == (brevity == "shortest")

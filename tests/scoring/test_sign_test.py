@@ -19,7 +19,7 @@ from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_tes
     ],
 )
 def test_p_values_counted_by_hand(better, worse, p_value):
-    assert SignTest(better, worse, 7).p_value == pytest.approx(p_value)
+    assert SignTest.of(better, worse, 7).p_value == pytest.approx(p_value)
 
 
 @pytest.mark.parametrize("metric", [BLEU(), TER()])
@@ -58,4 +58,4 @@ def test_all_translations_of_a_sentence_are_replaced_together():
     baseline = [np.array([[1.0], [1.0], [1.0]]), np.array([[3.0], [1.0], [1.0]])]
     system = [np.array([[2.5], [0.0], [1.0]])]
     # Means: 2.5 against 2, 0 against 1, equal.
-    assert collins_sign_test(baseline, system, score) == SignTest(1, 1, 1)
+    assert collins_sign_test(baseline, system, score) == SignTest.of(1, 1, 1)

@@ -19,14 +19,22 @@ from word_buckets import (
 
 from experiments.records import Records
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.comparison import TESTS, SignificanceTests
-from syntax_nmt.scoring.translations.score_report import Confidence
+from syntax_nmt.scoring.translations.paired_tests import TESTS, SignificanceTests
+from syntax_nmt.scoring.translations.scores import Confidence
 from syntax_nmt.scoring.translations.test_set import read_text
+from syntax_nmt.scoring.words import bucket_scores
 from syntax_nmt.scoring.words.buckets import KINDS, LOWS, number_bucket, number_buckets
 from syntax_nmt.scoring.words.settings import WordSettings
-from syntax_nmt.scoring.words.word_figures import compare_words, score_words
 
 SIGNIFICANCE = SignificanceTests(TESTS, 100, 100, 12345)
+
+
+def score_words(*arguments) -> list[dict]:
+    return [table.to_json() for table in bucket_scores.score_words(*arguments)]
+
+
+def compare_words(*arguments) -> list[dict]:
+    return [table.to_json() for table in bucket_scores.compare_words(*arguments)]
 
 
 def by_bucket(table, place=0):

@@ -1,13 +1,13 @@
 """`syntax-nmt plot contrast`: accuracy on contrastive pairs by distance, with intervals."""
 
 import argparse
-from typing import Any
 
 from matplotlib.figure import Figure
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
-from syntax_nmt.scoring.json_figures import free_name, other_file, read_figures
+from syntax_nmt.scoring.contrast.contrast_report import Contrast, ModelAccuracy
+from syntax_nmt.scoring.json_figures import free_name, read_result
 
 _COMMAND = "syntax-nmt contrast"
 
@@ -32,20 +32,15 @@ def figure(args: argparse.Namespace) -> Figure:
     labels: dict[int, str] = {}
     pairs: dict[int, int] = {}
     for path in args.figures:
-        figures = read_figures(path, _COMMAND)
-        try:
-            for model in figures["models"]:
-                models[free_name(model["name"], path, models)] = _points(model)
-                for part in model["by_distance"]:
-                    least, label = part["least"], part["distance"]
-                    if labels.setdefault(least, label) != label:
-                        raise UserError(
-                            f"{path}: distance {label} where another file has {labels[least]}: "
-                            "measure all models with the same --bins"
-                        )
-                    pairs[least] = max(pairs.get(least, 0), part["total"])
-        except (KeyError, TypeError):
-            raise other_file(path, _COMMAND) from None
+        for model in read_result(path, Contrast, _COMMAND).models:
+            models[free_name(model.name, path, models)] = _points(model)
+            for part in model.by_distance:
+                if labels.setdefault(part.least, part.distance) != part.distance:
+                    raise UserError(
+                        f"{path}: distance {part.distance} where another file has "
+                        f"{labels[part.least]}: measure all models with the same --bins"
+                    )
+                pairs[part.least] = max(pairs.get(part.least, 0), part.total)
     if not labels:
         raise UserError(
             f"{args.figures[0]}: has no accuracy by distance: give {_COMMAND} the pairs' --distance"
@@ -61,8 +56,10 @@ def figure(args: argparse.Namespace) -> Figure:
     )
 
 
-def _points(model: dict[str, Any]) -> dict[int, Point]:
+def _points(model: ModelAccuracy) -> dict[int, Point]:
     """The accuracies by the least distance of each group."""
     return {
-        part["least"]: Point(part["accuracy"], **part["interval"]) for part in model["by_distance"]
+        part.least: Point(part.accuracy, part.interval.low, part.interval.high)
+        for part in model.by_distance
+        if part.accuracy is not None
     }

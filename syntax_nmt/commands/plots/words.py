@@ -1,8 +1,7 @@
 """`syntax-nmt plot words`: words by bucket, or the differences of systems, with intervals."""
 
 import argparse
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
@@ -11,9 +10,18 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.plots.dot_rows import draw_dots
 from syntax_nmt.pictures.plots.group_curves import Group, Point
 from syntax_nmt.pictures.plots.word_dots import word_dots
-from syntax_nmt.scoring.json_figures import free_name, other_file, read_figures
+from syntax_nmt.reporting.result import Result
+from syntax_nmt.scoring.json_figures import free_name, read_result
+from syntax_nmt.scoring.words.bucket_tables import BucketTable
 
 _COMMAND = "syntax-nmt compare"
+
+
+@dataclass
+class _WithWords(Result):
+    """What is read of the results of `score` and `compare`."""
+
+    words_by: list[BucketTable] | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,13 +52,9 @@ def figure(args: argparse.Namespace) -> Figure:
     systems: dict[str, list[Point | None]] = {}
     about = ""
     for path in args.figures:
-        figures = read_figures(path, _COMMAND)
-        try:
-            found = word_dots(_table(path, figures, args.words_by), args.differences)
-            for name, points in found.systems.items():
-                systems[free_name(name, path, systems)] = points
-        except (KeyError, TypeError, IndexError):
-            raise other_file(path, _COMMAND) from None
+        found = word_dots(_table(path, args.words_by), args.differences)
+        for name, points in found.systems.items():
+            systems[free_name(name, path, systems)] = points
         groups, about = groups or found.groups, about or found.about
         if (found.groups, found.about) != (groups, about):
             raise UserError(
@@ -64,8 +68,9 @@ def figure(args: argparse.Namespace) -> Figure:
     return draw_dots(groups, systems, about, args.title, args.room, args.differences)
 
 
-def _table(path: str, figures: Mapping[str, Any], wanted: str | None) -> dict[str, Any]:
-    tables = {table["by"]: table for table in figures.get("words_by", ())}
+def _table(path: str, wanted: str | None) -> BucketTable:
+    found = read_result(path, _WithWords, _COMMAND)
+    tables = {table.by: table for table in found.words_by or ()}
     if not tables:
         raise UserError(f"{path}: has no words by bucket: write it with --words-by")
     by = wanted or next(iter(tables))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from syntax_nmt.reporting.findings import FORMATS, JSON, TEXT, Findings
 from syntax_nmt.reporting.output import STDOUT, open_output
+from syntax_nmt.reporting.result import Result, json_text
 
 
 def add_findings_arguments(
@@ -49,17 +50,22 @@ def findings_outputs(args: argparse.Namespace) -> list[str | None]:
     return [args.json, None if args.format is None else STDOUT]
 
 
-def write_findings(findings: Findings, args: argparse.Namespace, stdout_is_free: bool) -> None:
-    """Writes the figures to the requested outputs.
+def write_findings(
+    result: Result, findings: Findings, args: argparse.Namespace, stdout_is_free: bool
+) -> None:
+    """Writes a result to the requested outputs.
 
     Args:
+        result: for JSON.
+        findings: the same for readers.
         stdout_is_free: whether tables go there by default; otherwise to stderr.
     """
+    figures = json_text(result.to_json())
     if args.json is not None:
         with open_output(args.json) as stream:
-            stream.write(findings.text(JSON))
+            stream.write(figures)
     if args.format is not None or (stdout_is_free and args.json != STDOUT):
         with open_output(STDOUT) as stream:
-            stream.write(findings.text(args.format or TEXT))
+            stream.write(figures if args.format == JSON else findings.text(args.format or TEXT))
     else:
         print(findings.text(), end="", file=sys.stderr)

@@ -11,7 +11,6 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
 from syntax_nmt.commands.shared.test_sets import named_files
-from syntax_nmt.scoring.translations.comparison import SIGN, TESTS, USUAL_TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
@@ -21,6 +20,7 @@ from syntax_nmt.scoring.translations.metrics import (
     MetricSet,
     MetricSettings,
 )
+from syntax_nmt.scoring.translations.paired_tests import SIGN, TESTS, USUAL_TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 from syntax_nmt.scoring.translations.test_set import TestSet, note_if_tokenised

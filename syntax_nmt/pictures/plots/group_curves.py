@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,6 +17,7 @@ from syntax_nmt.pictures.plots.style import (
     plain_axes,
     widest,
 )
+from syntax_nmt.scoring.translations.results import Score
 
 _HEIGHT, _GROUP, _NARROWEST = 190.0, 62.0, 250.0  # points
 _SAMPLE = 30.0  # points of a line in the legend
@@ -42,18 +42,16 @@ class Point:
     high: float | None = None
 
 
-def score_point(score: Mapping[str, Any]) -> Point | None:
-    """A score of `score --json` with its interval, or else with the spread of its runs.
-
-    Args:
-        score: with `score`, `spread` and `interval`.
-    """
-    value, spread, interval = score["score"], score["spread"], score["interval"]
+def score_point(score: Score) -> Point | None:
+    """A score with its interval, or else with the spread of its runs; None where there is none."""
+    value, interval = score.score, score.interval
     if value is None:
         return None
-    if interval:
-        return Point(value, interval["low"], interval["high"])
-    return Point(value) if spread is None else Point(value, value - spread, value + spread)
+    if interval is not None:
+        return Point(value, interval.low, interval.high)
+    if score.spread is None:
+        return Point(value)
+    return Point(value, value - score.spread, value + score.spread)
 
 
 @dataclass(frozen=True)

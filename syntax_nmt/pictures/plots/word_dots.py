@@ -1,11 +1,11 @@
-"""Words by bucket out of the JSON of `score` and `compare`, as rows of dots."""
+"""Words by bucket as rows of dots."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from syntax_nmt.pictures.plots.group_curves import Group, Point
-from syntax_nmt.scoring.words.word_tables import measure_text
+from syntax_nmt.scoring.translations.resampling import Interval
+from syntax_nmt.scoring.translations.significance import SeedTest
+from syntax_nmt.scoring.words.bucket_tables import BucketTable
 
 
 @dataclass(frozen=True)
@@ -23,42 +23,40 @@ class WordDots:
     about: str
 
 
-def word_dots(table: Mapping[str, Any], differences: bool = False) -> WordDots:
+def word_dots(table: BucketTable, differences: bool = False) -> WordDots:
     """The scores of all systems.
 
     Args:
-        table: one kind of buckets, of `word_figures`.
+        table: one kind of buckets.
         differences: those of all systems from the first one in place of scores.
     """
-    buckets = [each for each in table["buckets"] if each["tested"]]
-    names = [system["name"] for system in table["buckets"][0]["systems"]]
+    buckets, names = table.tested(), table.systems
     systems: dict[str, list[Point | None]] = {}
     for place, name in enumerate(names):
-        of_buckets = [bucket["systems"][place] for bucket in buckets]
+        scores = [bucket.systems[place] for bucket in buckets]
         if not differences:
-            systems[name] = [_point(each["score"], each["interval"]) for each in of_buckets]
+            systems[name] = [_point(each.score, each.interval) for each in scores]
         elif place:
-            systems[f"{name} − {names[0]}"] = [
-                _point(each["difference"], each.get("seeds")) for each in of_buckets
-            ]
-    groups = [Group(each["bucket"], each["words"]) for each in buckets]
+            points = [_point(each.difference or 0.0, each.seeds) for each in scores]
+            systems[f"{name} − {names[0]}"] = list(points)
+    groups = [Group(bucket.bucket, bucket.words) for bucket in buckets]
     barred = any(point and point.low is not None for line in systems.values() for point in line)
-    return WordDots(groups, systems, _about(table, len(buckets), differences, barred))
+    return WordDots(groups, systems, _about(table, differences, barred))
 
 
-def _about(table: Mapping[str, Any], shown: int, differences: bool, barred: bool) -> str:
+def _about(table: BucketTable, differences: bool, barred: bool) -> str:
     unit, over = ("difference in points", " over seeds and sentences") if differences else ("%", "")
-    lines = [f"{measure_text(table)} ({unit})"]
+    lines = [f"{table} ({unit})"]
     if barred:
         lines.append(f"bars: 95 % intervals{over}")
     elif differences:
         lines.append("intervals need three seeds of each system")
     lines.append("in brackets: words of the reference")
-    left_out = len(table["buckets"]) - shown
+    left_out = len(table.buckets) - len(table.tested())
     if left_out:
-        lines[-1] += f"; left out: {left_out} with fewer than {table['least_words']}"
+        lines[-1] += f"; left out: {left_out} with fewer than {table.least_words}"
     return "\n".join(lines)
 
 
-def _point(value: float, interval: Mapping[str, Any] | None) -> Point:
-    return Point(value, interval["low"], interval["high"]) if interval else Point(value)
+def _point(value: float, bounds: Interval | SeedTest | None) -> Point:
+    return Point(value) if bounds is None else Point(value, bounds.low, bounds.high)

@@ -1,8 +1,6 @@
 """The page: figures, pictures and samples put into the templates of this folder."""
 
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -17,10 +15,9 @@ from syntax_nmt.pictures.report_page.picture import (
 from syntax_nmt.pictures.report_page.report_data import ReportData
 from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
 from syntax_nmt.reporting.training_log import training_figures
-from syntax_nmt.scoring.translations.lengths import longer_text
-from syntax_nmt.scoring.translations.linearised_output import balanced_notes
-from syntax_nmt.scoring.translations.text_tables import interval_text, marked_p, signed
-from syntax_nmt.scoring.words.word_tables import comparison_tables, score_tables, word_notes
+from syntax_nmt.scoring.translations.results import balanced_notes, interval_text, signed
+from syntax_nmt.scoring.translations.significance import DifferenceTest
+from syntax_nmt.scoring.words.bucket_tables import comparison_tables, score_tables, word_notes
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _TESTS = {
@@ -53,7 +50,7 @@ def page_html(
         fixed=_fixed,
         signed=_signed,
         duration=_duration,
-        probability=partial(marked_p, unmarked="\u2007"),  # a space as wide as the mark
+        probability=_probability,
         interval=interval_text,
     )
     scores, comparison = data.scores, data.comparison
@@ -62,7 +59,7 @@ def page_html(
     sections = {
         "scores": ("Scores", True),
         "comparison": ("Comparison", comparison),
-        "length": ("By length", "by_length" in scores),
+        "length": ("By length", scores.by_length),
         "words": ("Words", data.words),
         "training": ("Training", trainings),
         "samples": ("Samples", data.samples),
@@ -74,11 +71,11 @@ def page_html(
         scores=scores,
         comparison=comparison,
         sections={anchor: name for anchor, (name, there) in sections.items() if there},
-        several_runs=any(len(system["files"]) > 1 for system in scores["systems"]),
-        tests={} if comparison is None else _tests(comparison),
-        longer=longer_text(scores["longer"]) if "longer" in scores else None,
-        balanced=balanced_notes(scores["systems"]),
-        length_pictures=length_pictures(scores, pictures) if "by_length" in scores else [],
+        several_runs=any(len(system.files) > 1 for system in scores.systems),
+        tests={} if comparison is None else {t: _TESTS[t] for t in comparison.tests_made()},
+        longer=scores.longer,
+        balanced=list(balanced_notes(scores.systems)),
+        length_pictures=length_pictures(scores, pictures),
         word_pictures=word_pictures(data.words, pictures),
         word_tables=tables_of(data.words, digits),
         word_notes=word_notes(data.words),
@@ -93,9 +90,8 @@ def page_html(
     return without_controls(page)
 
 
-def _tests(comparison: dict[str, Any]) -> dict[str, str]:
-    item = next(iter(comparison["systems"][1]["scores"].values()))
-    return {test: label for test, label in _TESTS.items() if test in item}
+def _probability(test: DifferenceTest) -> str:
+    return test.marked_p(unmarked="\u2007")  # a space as wide as the mark
 
 
 def _fixed(value: float, digits: int) -> str:

@@ -17,7 +17,8 @@ from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, sc
 from syntax_nmt.pictures.plots.training_curves import TrainingRun, draw_training
 from syntax_nmt.pictures.plots.word_dots import word_dots
 from syntax_nmt.reporting.training_log import Logs, quantities, training_curve, validation_curve
-from syntax_nmt.scoring.words.word_tables import measure_text
+from syntax_nmt.scoring.translations.scores import Scores
+from syntax_nmt.scoring.words.bucket_tables import BucketTable
 
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
@@ -65,39 +66,39 @@ class Pictures:
         return Picture(Markup(text.replace("<svg ", label, 1)), caption)
 
 
-def length_pictures(scores: dict[str, Any], pictures: Pictures) -> list[Picture]:
-    """One picture a metric, one curve a system.
+def length_pictures(scores: Scores, pictures: Pictures) -> list[Picture]:
+    """One picture a metric, one curve a system; none where lengths are not known.
 
     Args:
-        scores: of `score_report.score_figures`.
         pictures: what makes pictures.
     """
-    bins = scores["by_length"]["bins"]
-    groups = [Group(each["label"], each["sentences"]) for each in bins]
+    if scores.by_length is None:
+        return []
+    bins = scores.by_length.bins
+    groups = [Group(each.label, each.sentences) for each in bins]
     found = []
-    for metric in scores["metrics"]:
+    for metric in scores.metrics:
         curves: dict[str, list[Point | None]] = {}
-        for system in scores["systems"]:
-            name = system["name"]
-            curves[name] = [score_point(each["scores"][metric][name]) for each in bins]
+        for system in scores.systems:
+            of_system = [each.scores[metric][system.name] for each in bins]
+            curves[system.name] = list(map(score_point, of_system))
         figure = draw_curves(groups, curves, "tokens of the source", metric)
         caption = f"{metric} by length of the source, with 95 % intervals"
         found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
     return found
 
 
-def word_pictures(tables: Sequence[dict[str, Any]], pictures: Pictures) -> list[Picture]:
+def word_pictures(tables: Sequence[BucketTable], pictures: Pictures) -> list[Picture]:
     """One picture for each kind of buckets that has one with enough words.
 
     Args:
-        tables: of `word_figures`.
         pictures: what makes pictures.
     """
     found = []
     for table in tables:
         dots = word_dots(table)
         if dots.groups:
-            caption = f"{measure_text(table)}, with 95 % intervals"
+            caption = f"{table}, with 95 % intervals"
             figure = draw_dots(dots.groups, dots.systems, dots.about)
             found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
     return found

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -11,13 +10,15 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.report_page.samples import Sample, samples_of
 from syntax_nmt.pictures.report_page.structures import Structures, SystemFiles, read_structures
 from syntax_nmt.reporting.training_log import TrainingLog, read_training_log
-from syntax_nmt.scoring.translations.comparison import SignificanceTests, comparison_figures
+from syntax_nmt.scoring.translations.comparison import Comparison, corpus_comparison
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet
-from syntax_nmt.scoring.translations.score_report import Confidence, score_figures
+from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
+from syntax_nmt.scoring.translations.scores import Confidence, Scores, corpus_scores
 from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.scoring.words.bucket_scores import compare_words, score_words
+from syntax_nmt.scoring.words.bucket_tables import BucketTable
 from syntax_nmt.scoring.words.settings import WordSettings
-from syntax_nmt.scoring.words.word_figures import compare_words, score_words
 
 CHRF = "chrf"
 
@@ -36,9 +37,9 @@ class ReportData:
         samples: the sentences to show.
     """
 
-    scores: dict[str, Any]
-    comparison: dict[str, Any] | None
-    words: list[dict[str, Any]]
+    scores: Scores
+    comparison: Comparison | None
+    words: list[BucketTable]
     logs: dict[str, list[TrainingLog]]
     structures: Structures
     samples: Sequence[Sample]
@@ -94,7 +95,7 @@ def report_data(
             )
     compared = len(test_set.systems) > 1
     confidence = Confidence(tests.resamples, tests.seed)
-    of_words: list[dict[str, Any]] = []
+    of_words: list[BucketTable] = []
     if words is not None:
         of_words = (
             compare_words(test_set, words, tests)
@@ -108,8 +109,8 @@ def report_data(
         for of_system in statistics
     ]
     return ReportData(
-        score_figures(metrics, test_set, statistics, bins, confidence),
-        comparison_figures(metrics, test_set, statistics, tests) if compared else None,
+        corpus_scores(metrics, test_set, statistics, bins, confidence),
+        corpus_comparison(metrics, test_set, statistics, tests) if compared else None,
         of_words,
         {
             system.name: trainings[system.name]

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.accuracy import percent
 from syntax_nmt.scoring.alignments.aligned_corpus import AlignedCorpus
 from syntax_nmt.scoring.alignments.alignment import Alignment, GoldAlignment, links_outside
@@ -44,10 +45,68 @@ class AlignmentScore:
         links = self.links + self.sure
         return 100 * (1 - (self.links_sure + self.links_possible) / links) if links else math.nan
 
-    def figures(self) -> dict[str, object]:
-        """The shares and the counts, for JSON."""
-        shares = {"aer": self.aer, "precision": self.precision, "recall": self.recall}
-        return {**{name: number(share) for name, share in shares.items()}, **asdict(self)}
+
+@dataclass
+class AlignmentFigures(Result):
+    """An alignment of a corpus; without gold its links alone. Shares are in percent.
+
+    Attributes:
+        name: in tables.
+        links: how many.
+    """
+
+    name: str
+    links: int
+
+
+@dataclass
+class ScoredAlignmentFigures(AlignmentFigures):
+    """The same compared with gold; the counts are those of :class:`AlignmentScore`.
+
+    Attributes:
+        aer: alignment error rate; None where both are empty.
+        precision: None without links.
+        recall: None without sure links.
+    """
+
+    aer: float | None
+    precision: float | None
+    recall: float | None
+    sure: int
+    possible: int
+    links_sure: int
+    links_possible: int
+
+    @classmethod
+    def of(cls, name: str, score: AlignmentScore) -> "ScoredAlignmentFigures":
+        """The figures of a score."""
+        shares = number(score.aer), number(score.precision), number(score.recall)
+        return cls(
+            name,
+            score.links,
+            *shares,
+            score.sure,
+            score.possible,
+            score.links_sure,
+            score.links_possible,
+        )
+
+
+@dataclass
+class Alignments(Result):
+    """The result of `syntax-nmt align`.
+
+    Attributes:
+        sentences: of the corpus.
+        sentences_too_long: without links, as the model has no positions for them.
+        links_outside_sentences: links of files to words that do not exist.
+        alignments: by name.
+    """
+
+    sentences: int
+    sentences_too_long: int
+    links_outside_sentences: int
+    alignments: list[AlignmentFigures]
 
 
 def score_alignments(
@@ -72,42 +131,37 @@ def score_alignments(
     )
 
 
-def alignment_findings(
+def alignment_report(
     corpus: AlignedCorpus, gold: Sequence[GoldAlignment] | None, gold_name: str | None
-) -> Findings:
-    """A row for each alignment, and a line for each warning.
+) -> tuple[Alignments, Findings]:
+    """The figures; and for readers a row for each alignment, and a line for each warning.
 
     Args:
         gold: one a sentence; None = there are none.
         gold_name: their file, for messages.
     """
     outside = list(_outside(corpus, gold, gold_name))
-    head = ["alignment", "links"]
+    head, rows = ["alignment", "links"], []
     if gold is not None:
         head += ["sure", "possible", "AER", "precision", "recall"]
-    figures, rows = [], []
+    alignments = []
     for name, links in corpus.alignments.items():
-        item: dict[str, object] = {"name": name, "links": sum(map(len, links))}
-        row = [name, str(item["links"])]
+        found = AlignmentFigures(name, sum(map(len, links)))
+        row = [name, str(found.links)]
         if gold is not None:
             score = score_alignments(links, gold)
-            item |= score.figures()
+            found = ScoredAlignmentFigures.of(name, score)
             row += [str(score.sure), str(score.possible)]
             row += [cell(score.aer), cell(score.precision), cell(score.recall)]
-        figures.append(item)
+        alignments.append(found)
         rows.append(row)
-    content = {
-        "sentences": len(corpus),
-        "sentences_too_long": len(corpus.too_long),
-        "links_outside_sentences": len(outside),
-        "alignments": figures,
-    }
+    figures = Alignments(len(corpus), len(corpus.too_long), len(outside), alignments)
     notes = []
     if corpus.too_long:
         notes.append(f"{len(corpus.too_long)} alignments empty, too long for the model")
     if outside:
         notes.append(f"{len(outside)} links outside their sentences, the first in {outside[0]}")
-    return Findings(content, [Table(head, rows)], f"{len(corpus)} sentences", notes)
+    return figures, Findings([Table(head, rows)], f"{len(corpus)} sentences", notes)
 
 
 def _outside(

@@ -7,10 +7,11 @@ Sang and Buchholz 2000, section 3). Words outside chunks count only in the accur
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Union
+from typing import ClassVar, Union
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags, iob2_tags
 from syntax_nmt.reporting.findings import Table, cell
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.accuracy import PrecisionRecall, percent
 
 # A sentence: its chunks, or one tag a word.
@@ -31,6 +32,46 @@ class PhraseScore(PrecisionRecall):
     predicted: int
     correct: int
     of_nothing: ClassVar[float] = 0.0
+
+
+@dataclass
+class PhraseFigures(Result):
+    """A score as results have it: shares in percent, and the counts of a :class:`PhraseScore`."""
+
+    f1: float
+    precision: float
+    recall: float
+    correct: int
+    predicted: int
+    gold: int
+
+    @classmethod
+    def of(cls, score: PhraseScore) -> "PhraseFigures":
+        """The figures of a score."""
+        shares = score.f1, score.precision, score.recall
+        return cls(*shares, score.correct, score.predicted, score.gold)
+
+
+@dataclass
+class TagFigures(Result):
+    """The accuracy of tags, in percent; words with the tag of the reference, and all words."""
+
+    accuracy: float
+    correct: int
+    total: int
+
+
+@dataclass
+class ChunkF1(PhraseFigures):
+    """The score of all types together.
+
+    Attributes:
+        tags: accuracy of tags.
+        types: the score of each type, by name.
+    """
+
+    tags: TagFigures
+    types: dict[str, PhraseFigures]
 
 
 @dataclass(frozen=True)
@@ -62,13 +103,11 @@ class ChunkScores:
         """Share of words with the right tag, in percent."""
         return percent(self.correct_tags, self.words, of_nothing=0.0)
 
-    def figures(self) -> dict[str, Any]:
-        """The scores of all types and of each, and the accuracy of tags, as JSON knows them."""
-        return {
-            **_figures(self.overall),
-            "tags": {"accuracy": self.accuracy, "correct": self.correct_tags, "total": self.words},
-            "types": {name: _figures(score) for name, score in sorted(self.types.items())},
-        }
+    def figures(self) -> "ChunkF1":
+        """The scores of all types and of each, and the accuracy of tags."""
+        types = {name: PhraseFigures.of(score) for name, score in sorted(self.types.items())}
+        tags = TagFigures(self.accuracy, self.correct_tags, self.words)
+        return ChunkF1(**vars(PhraseFigures.of(self.overall)), tags=tags, types=types)
 
     def table(self) -> Table:
         """A row for each type, then one for all together."""
@@ -120,8 +159,3 @@ def _chunks(tags: Sequence[str]) -> set[Chunk]:
 def _row(name: str, score: PhraseScore) -> list[str]:
     shares = [cell(share) for share in (score.precision, score.recall, score.f1)]
     return [name, *shares, str(score.gold), str(score.predicted), str(score.correct)]
-
-
-def _figures(score: PhraseScore) -> dict[str, Any]:
-    shares = {"f1": score.f1, "precision": score.precision, "recall": score.recall}
-    return {**shares, "correct": score.correct, "predicted": score.predicted, "gold": score.gold}

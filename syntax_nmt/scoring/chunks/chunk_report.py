@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass, replace
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
-from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, chunk_f1
-from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus
+from syntax_nmt.reporting.result import Result
+from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, PhraseFigures, TagFigures, chunk_f1
+from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, PositionLoss
 
 IOB2, BRACKETS = "iob2", "brackets"
 CHUNK_FORMATS = (IOB2, BRACKETS)
@@ -58,46 +58,93 @@ def attention_lines(corpus: ChunkedCorpus) -> Iterator[str]:
         yield json.dumps(sentence, ensure_ascii=False) + "\n"
 
 
-def chunk_findings(corpus: ChunkedCorpus) -> Findings:
-    """Accuracies, F1 by type, and exclusions.
+@dataclass
+class ChunkFigures(Result):
+    """The result of `syntax-nmt chunks`. Without a comparison the last figures are left out.
 
-    `nll_by_position` is in nats a piece, under the model's own boundaries.
+    Attributes:
+        sentences: of the corpus.
+        sentences_too_long: for the model.
+        sentences_scored: compared with the reference.
+        sentences_without_gold: not compared.
+        sentences_without_chunks: whose chunks of the reference count as not found.
+        chunks: that were found.
+        boundary_accuracy: of teacher-forced boundaries, in percent.
+        tag_accuracy: of their tags.
+        f1: of chunks, as are the figures from `precision` on.
+        nll_by_position: in nats a piece, under the model's own boundaries.
+        boundary_correct: right boundaries.
+        boundary_total: all.
+        tag_correct: right tags.
+        tag_total: all.
     """
+
+    sentences: int
+    sentences_too_long: int
+    sentences_scored: int
+    sentences_without_gold: int
+    sentences_without_chunks: int
+    chunks: int
+    boundary_accuracy: float | None
+    tag_accuracy: float | None
+    f1: float | None
+    nll_by_position: list[PositionLoss] | None = None
+    boundary_correct: int | None = None
+    boundary_total: int | None = None
+    tag_correct: int | None = None
+    tag_total: int | None = None
+    precision: float | None = None
+    recall: float | None = None
+    correct: int | None = None
+    predicted: int | None = None
+    gold: int | None = None
+    tags: TagFigures | None = None
+    types: dict[str, PhraseFigures] | None = None
+
+
+def chunk_report(corpus: ChunkedCorpus) -> tuple[ChunkFigures, Findings]:
+    """Accuracies, F1 by type, and exclusions."""
     scored, without = len(corpus.scored()), len(corpus.without_chunks())
     # Words outside are no chunks.
     chunks = sum(chunk.tag != OUTSIDE for found in corpus.chunks for chunk in found or ())
     heading = f"{len(corpus)} sentences, {chunks} chunks"
     if corpus.gold is not None:
         heading += f"; {scored} compared with the reference"
-    figures: dict[str, Any] = {
-        "sentences": len(corpus),
-        "sentences_too_long": corpus.too_long,
-        "sentences_scored": scored,
-        "sentences_without_gold": (corpus.gold or []).count(None),
-        "sentences_without_chunks": without,
-        "chunks": chunks,
-        "boundary_accuracy": None,
-        "tag_accuracy": None,
-        "f1": None,
-    }
-    if corpus.losses is not None:
-        figures["nll_by_position"] = [asdict(loss) for loss in corpus.losses]
+    figures = ChunkFigures(
+        len(corpus),
+        corpus.too_long,
+        scored,
+        (corpus.gold or []).count(None),
+        without,
+        chunks,
+        boundary_accuracy=None,
+        tag_accuracy=None,
+        f1=None,
+        nll_by_position=corpus.losses,
+    )
     notes = [f"{corpus.too_long} too long for the model left out"] if corpus.too_long else []
     if without:
         notes.append(f"{without} without chunks: those of the reference count as not found")
     scores = _scores(corpus)
     if corpus.accuracies is None or scores is None:
-        return Findings(figures, heading=heading, notes=notes)
-    rows = []
-    for name, accuracy in zip(("boundary", "tag"), corpus.accuracies):
-        figures[f"{name}_accuracy"] = number(accuracy.percent)
-        figures[f"{name}_correct"] = accuracy.correct
-        figures[f"{name}_total"] = accuracy.total
-        counts = [str(accuracy.correct), str(accuracy.total)]
-        rows.append([f"{name} accuracy", cell(accuracy.percent), *counts])
-    figures.update(scores.figures())
+        return figures, Findings(heading=heading, notes=notes)
+    boundary, tag = corpus.accuracies
+    figures = replace(
+        figures,
+        boundary_accuracy=number(boundary.percent),
+        tag_accuracy=number(tag.percent),
+        boundary_correct=boundary.correct,
+        boundary_total=boundary.total,
+        tag_correct=tag.correct,
+        tag_total=tag.total,
+        **vars(scores.figures()),
+    )
+    rows = [
+        [f"{name} accuracy", cell(each.percent), str(each.correct), str(each.total)]
+        for name, each in (("boundary", boundary), ("tag", tag))
+    ]
     accuracies = Table(["", "%", "correct", "of"], rows)
-    return Findings(figures, [accuracies, scores.table()], heading, notes)
+    return figures, Findings([accuracies, scores.table()], heading, notes)
 
 
 def _scores(corpus: ChunkedCorpus) -> ChunkScores | None:

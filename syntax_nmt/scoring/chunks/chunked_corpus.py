@@ -8,6 +8,7 @@ import numpy as np
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.chunks.chunk_file import Chunks, Tags, read_chunk_file
 from syntax_nmt.scoring.parallel_text import check_parallel
@@ -16,7 +17,7 @@ APART = 4  # number of single positions; later ones form one group
 
 
 @dataclass(frozen=True)
-class PositionLoss:
+class PositionLoss(Result):
     """The loss of the pieces at one position of their chunks.
 
     Attributes:

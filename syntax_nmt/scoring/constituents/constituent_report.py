@@ -1,9 +1,11 @@
 """The output of `syntax-nmt trees --kind constituents`: bracket F1, with baseline trees."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from syntax_nmt.data.constituents import Constituent
 from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.constituents.bracketing import (
     BASELINES,
     BracketCounts,
@@ -12,9 +14,75 @@ from syntax_nmt.scoring.constituents.bracketing import (
 )
 from syntax_nmt.scoring.constituents.constituent_corpus import BracketedCorpus, BracketedSentence
 from syntax_nmt.scoring.constituents.draw_brackets import draw_brackets
-from syntax_nmt.scoring.tree_corpus import TreeReport
+from syntax_nmt.scoring.tree_corpus import TreeFigures, TreeReport
 
 TREES = "trees"
+
+
+@dataclass
+class BracketFigures(Result):
+    """Shares of brackets in percent, None where there was nothing to count, and their counts.
+
+    Attributes:
+        f1: over all brackets of the corpus.
+        precision: likewise.
+        recall: likewise.
+        sentence_f1: mean of the sentences' F1.
+        correct: brackets of both.
+        predicted: of the trees.
+        gold: of the gold trees.
+        sentences_averaged: in `sentence_f1`.
+    """
+
+    f1: float | None
+    precision: float | None
+    recall: float | None
+    sentence_f1: float | None
+    correct: int
+    predicted: int
+    gold: int
+    sentences_averaged: int
+
+    @classmethod
+    def of(cls, counts: BracketCounts) -> "BracketFigures":
+        """The figures of brackets that were counted."""
+        return cls(
+            number(counts.f1),
+            number(counts.precision),
+            number(counts.recall),
+            number(counts.sentence_f1),
+            counts.correct,
+            counts.predicted,
+            counts.gold,
+            counts.averaged,
+        )
+
+
+@dataclass
+class BracketF1(Result):
+    """Brackets with those around whole sentences, which every tree has, and without."""
+
+    with_whole_sentence: BracketFigures
+    without_whole_sentence: BracketFigures
+
+
+@dataclass(kw_only=True)
+class BracketScores(TreeFigures):
+    """The result of `syntax-nmt trees --kind constituents` with gold trees.
+
+    Attributes:
+        sentences_scored: compared with gold.
+        sentences_without_gold: not compared.
+        deleted_labels: words of these labels do not count.
+        deleted_words: how many those are.
+        bracket_f1: of the trees, and of baselines.
+    """
+
+    sentences_scored: int
+    sentences_without_gold: int
+    deleted_labels: list[str]
+    deleted_words: int
+    bracket_f1: dict[str, BracketF1]
 
 
 class ConstituentReport(TreeReport[BracketedSentence]):
@@ -63,26 +131,22 @@ class ConstituentReport(TreeReport[BracketedSentence]):
         )
         return f"{title}\n{draw_brackets(tree, wrong, colour)}"
 
-    def findings(self) -> Findings:
-        """The figures, and exclusions."""
-        figures: dict[str, object] = {
-            "sentences": self.sentences,
-            "sentences_without_tree": self.without_tree,
-            **self.corpus.figures(),
-        }
+    def report(self) -> tuple[TreeFigures, Findings]:
+        """Bracket F1, if there is gold."""
+        figures = self.tree_figures(self.corpus.balanced)
         heading = f"{self.sentences - self.without_tree} trees"
         if self.corpus.gold is None:
-            return Findings(figures, heading=heading, notes=[*self._notes()])
-        figures.update(
+            return figures, Findings(heading=heading, notes=[*self._notes()])
+        scored = BracketScores(
+            **vars(figures),
             sentences_scored=self.scored,
             sentences_without_gold=self.sentences - self.scored,
             deleted_labels=sorted(self.corpus.gold.labels),
             deleted_words=self.deleted_words,
             bracket_f1={
-                name: {
-                    "with_whole_sentence": _figures(score.with_whole),
-                    "without_whole_sentence": _figures(score.without_whole),
-                }
+                name: BracketF1(
+                    BracketFigures.of(score.with_whole), BracketFigures.of(score.without_whole)
+                )
                 for name, score in self.scores.items()
             },
         )
@@ -90,12 +154,8 @@ class ConstituentReport(TreeReport[BracketedSentence]):
             self._table("with the bracket around the whole sentence", "with_whole"),
             self._table("without it", "without_whole"),
         ]
-        return Findings(
-            figures,
-            tables,
-            heading,
-            [self._what_counts(), "brackets around the same words counted once", *self._notes()],
-        )
+        notes = [self._what_counts(), "brackets around the same words counted once"]
+        return scored, Findings(tables, heading, [*notes, *self._notes()])
 
     def _table(self, title: str, which: str) -> Table:
         rows = []
@@ -122,16 +182,3 @@ class ConstituentReport(TreeReport[BracketedSentence]):
             wrong = f"{wrong}as not found" if self.scored_without_tree else ""
             yield f"{self.without_tree} without tree ({self.corpus.why_none}){wrong}"
         yield from self.corpus.notes()
-
-
-def _figures(counts: BracketCounts) -> dict[str, object]:
-    return {
-        "f1": number(counts.f1),
-        "precision": number(counts.precision),
-        "recall": number(counts.recall),
-        "sentence_f1": number(counts.sentence_f1),
-        "correct": counts.correct,
-        "predicted": counts.predicted,
-        "gold": counts.gold,
-        "sentences_averaged": counts.averaged,
-    }

@@ -7,7 +7,8 @@ from typing import Any
 
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
-from syntax_nmt.scoring.accuracy import CONFIDENCE, Accuracy, accuracy_figures
+from syntax_nmt.reporting.result import CommandResult, Result
+from syntax_nmt.scoring.accuracy import CONFIDENCE, Accuracy, AccuracyFigures
 from syntax_nmt.scoring.contrast.contrastive_pairs import ContrastivePair
 
 DEFAULT_BINS = (0, 1, 2, 3, 4, 6, 8, 11, 15)
@@ -147,28 +148,99 @@ class ScoredModel:
     scores: list[PairScores | None]
 
 
-def contrast_findings(
+@dataclass(kw_only=True)
+class _Model(Result):
+    name: str
+    path: str
+
+
+@dataclass(kw_only=True)
+class _Distances(Result):
+    distance: str
+    least: int
+    most: int | None
+
+
+@dataclass(kw_only=True)
+class _Category(Result):
+    category: str
+
+
+@dataclass
+class DistanceAccuracy(AccuracyFigures, _Distances):
+    """Accuracy on the pairs of some distances, with their bin and its name."""
+
+
+@dataclass
+class CategoryAccuracy(AccuracyFigures, _Category):
+    """Accuracy on the pairs of a category."""
+
+
+@dataclass(kw_only=True)
+class ModelAccuracy(AccuracyFigures, _Model):
+    """How often a model prefers the reference; `path` is its checkpoint.
+
+    Attributes:
+        ties: pairs whose two scores are the same; they count as wrong.
+        pairs_too_long: pairs left out, because the model has no positions for them.
+        by_distance: of the pairs with a distance, from short to long.
+        by_category: of the pairs with a category, in alphabetical order.
+    """
+
+    ties: int
+    pairs_too_long: int
+    by_distance: list[DistanceAccuracy]
+    by_category: list[CategoryAccuracy]
+
+    def notes(self) -> Iterator[str]:
+        """What the table omits."""
+        if self.ties:
+            cause = "such as pairs that differ in unknown pieces alone"
+            yield f"{self.name}: {self.ties} ties, {cause}"
+        if self.pairs_too_long:
+            yield f"{self.name}: {self.pairs_too_long} pairs left out, too long for the model"
+
+
+@dataclass
+class Contrast(CommandResult):
+    """The result of `syntax-nmt contrast`.
+
+    Attributes:
+        pairs: how many there are.
+        confidence: of the intervals.
+        models: in the order of the command.
+    """
+
+    pairs: int
+    confidence: float
+    models: list[ModelAccuracy]
+
+    def findings(self, digits: int = 1) -> Findings:
+        """A row for each group of pairs, a column for each model."""
+        rows = [["all pairs", *(model.cell for model in self.models)]]
+        distances = [
+            {(part.least, part.distance): part.cell for part in model.by_distance}
+            for model in self.models
+        ]
+        rows += _rows(distances, lambda key: f"distance {key[1]}")
+        categories = [
+            {part.category: part.cell for part in model.by_category} for model in self.models
+        ]
+        rows += _rows(categories, str)
+        table = Table(["pairs", *(model.name for model in self.models)], rows)
+        notes = [note for model in self.models for note in model.notes()]
+        return Findings([table], notes=[*notes, *_LEGEND])
+
+
+def contrast(
     pairs: Sequence[ContrastivePair], models: Sequence[ScoredModel], bins: Sequence[DistanceBin]
-) -> Findings:
-    """The figures of several models: a row for each group of pairs, a column for each model.
+) -> Contrast:
+    """The accuracy of several models.
 
     Args:
         models: with one score a pair.
     """
-    found = [contrast_accuracy(pairs, model.scores, bins) for model in models]
-    rows = [["all pairs", *(_cell(figures.overall) for figures in found)]]
-    distances = [figures.by_distance for figures in found]
-    rows += [[f"distance {key}", *cells] for key, cells in _cells_of_groups(distances)]
-    categories = [figures.by_category for figures in found]
-    rows += [[str(key), *cells] for key, cells in _cells_of_groups(categories)]
-    table = Table(["pairs", *(model.name for model in models)], rows)
-    content = {
-        "pairs": len(pairs),
-        "confidence": CONFIDENCE,
-        "models": [_figures(*pair) for pair in zip(models, found)],
-    }
-    notes = [note for pair in zip(models, found) for note in _notes(*pair)]
-    return Findings(content, [table], notes=[*notes, *_LEGEND])
+    return Contrast(len(pairs), CONFIDENCE, [_figures(pairs, model, bins) for model in models])
 
 
 def pair_lines(pairs: Sequence[ContrastivePair], models: Sequence[ScoredModel]) -> Iterator[str]:
@@ -185,22 +257,29 @@ def pair_lines(pairs: Sequence[ContrastivePair], models: Sequence[ScoredModel]) 
             yield "\t".join(" ".join(cell.split()) for cell in row) + "\n"
 
 
-def _figures(model: ScoredModel, figures: ContrastAccuracy) -> dict[str, Any]:
-    return {
-        "name": model.name,
-        "path": model.path,
-        **accuracy_figures(figures.overall),
-        "ties": figures.ties,
-        "pairs_too_long": figures.too_long,
-        "by_distance": [
-            {"distance": str(each), **asdict(each), **accuracy_figures(part)}
-            for each, part in figures.by_distance.items()
+def _figures(
+    pairs: Sequence[ContrastivePair], model: ScoredModel, bins: Sequence[DistanceBin]
+) -> ModelAccuracy:
+    found = contrast_accuracy(pairs, model.scores, bins)
+    return ModelAccuracy(
+        name=model.name,
+        path=model.path,
+        **_accuracy(found.overall),
+        ties=found.ties,
+        pairs_too_long=found.too_long,
+        by_distance=[
+            DistanceAccuracy(distance=str(each), **asdict(each), **_accuracy(part))
+            for each, part in found.by_distance.items()
         ],
-        "by_category": [
-            {"category": category, **accuracy_figures(part)}
-            for category, part in figures.by_category.items()
+        by_category=[
+            CategoryAccuracy(category=category, **_accuracy(part))
+            for category, part in found.by_category.items()
         ],
-    }
+    )
+
+
+def _accuracy(counted: Accuracy) -> dict[str, Any]:
+    return vars(AccuracyFigures.of(counted))
 
 
 _LEGEND = (
@@ -209,23 +288,7 @@ _LEGEND = (
 )
 
 
-def _cells_of_groups(models: Sequence[dict[Any, Accuracy]]) -> Iterator[tuple[Any, list[str]]]:
-    """Each group that any model has, and a cell a model."""
-    for key in sorted({key for groups in models for key in groups}):
-        yield key, [_cell(groups.get(key)) for groups in models]
-
-
-def _cell(accuracy: Accuracy | None) -> str:
-    if accuracy is None or not accuracy.total:
-        return NO_FIGURE
-    low, high = accuracy.interval
-    counts = f"{accuracy.correct}/{accuracy.total}"
-    return f"{accuracy.percent:.1f} [{low:.1f}, {high:.1f}] {counts}"
-
-
-def _notes(model: ScoredModel, figures: ContrastAccuracy) -> Iterator[str]:
-    if figures.ties:
-        cause = "such as pairs that differ in unknown pieces alone"
-        yield f"{model.name}: {figures.ties} ties, {cause}"
-    if figures.too_long:
-        yield f"{model.name}: {figures.too_long} pairs left out, too long for the model"
+def _rows(models: Sequence[dict[Any, str]], named: Callable[[Any], str]) -> list[list[str]]:
+    """A row for each group that any model has, with a cell a model."""
+    keys = sorted({key for cells in models for key in cells})
+    return [[named(key), *(cells.get(key, NO_FIGURE) for cells in models)] for key in keys]

@@ -1,6 +1,7 @@
 """The output of `syntax-nmt trees` for a parsed corpus: UAS, and drawings."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
@@ -8,7 +9,34 @@ from syntax_nmt.reporting.findings import Findings, Table, cell, number
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.scoring.dependencies.uas import AttachmentScore, attachment_score
-from syntax_nmt.scoring.tree_corpus import TreeReport
+from syntax_nmt.scoring.tree_corpus import TreeFigures, TreeReport
+
+
+@dataclass(kw_only=True)
+class ParseScores(TreeFigures):
+    """The result of `syntax-nmt trees` for dependencies with a reference. Shares are in percent.
+
+    Attributes:
+        sentences_scored: compared with the reference.
+        sentences_without_gold: not compared.
+        sentences_not_selected: left out by --words or --known-words.
+        uas: share of words with the head of the reference; None where no word counts.
+        uas_before_tree_search: the same of the heads of largest weight; None where not known.
+        root_accuracy: share of sentences with the root of the reference.
+        punctuation: whether it counts.
+        words_correct: with the head of the reference.
+        words_scored: all that count.
+    """
+
+    sentences_scored: int
+    sentences_without_gold: int
+    sentences_not_selected: int
+    uas: float | None
+    uas_before_tree_search: float | None
+    root_accuracy: float | None
+    punctuation: bool
+    words_correct: int
+    words_scored: int
 
 
 class ParseReport(TreeReport[ParsedSentence]):
@@ -64,39 +92,36 @@ class ParseReport(TreeReport[ParsedSentence]):
             title += ": the reference has no parse"
         return f"{title}\n{draw_tree(tree, reference, colour)}"
 
-    def findings(self) -> Findings:
-        """The figures, and exclusions."""
+    def report(self) -> tuple[TreeFigures, Findings]:
+        """UAS and the accuracy of roots, if there is a reference."""
+        figures, notes = self.tree_figures(self.corpus.balanced), [*self._notes()]
         score, strongest = self.score(), self.strongest_score()
+        if score is None:
+            heading = f"{self.sentences - self.without_tree} sentences parsed"
+            return figures, Findings(heading=heading, notes=notes)
         without_gold, not_selected = self.left_out()
-        figures: dict[str, object] = {
-            "sentences": self.sentences,
-            "sentences_without_tree": self.without_tree,
-            **self.corpus.figures(),
-        }
-        heading = f"{self.sentences - self.without_tree} sentences parsed"
-        tables = []
-        if score is not None:
-            figures.update(
-                sentences_scored=score.roots.total,
-                sentences_without_gold=without_gold,
-                sentences_not_selected=not_selected,
-                uas=number(score.heads.percent),
-                uas_before_tree_search=None if strongest is None else number(strongest.percent),
-                root_accuracy=number(score.roots.percent),
-                punctuation=self.punctuation,
-                words_correct=score.heads.correct,
-                words_scored=score.heads.total,
-            )
-            heading = (
-                f"{score.heads.correct} of {score.heads.total} heads as in the reference, in "
-                f"{score.roots.total} sentences, {'with' if self.punctuation else 'without'} "
-                f"punctuation"
-            )
-            columns = {"UAS": score.heads.percent, "root": score.roots.percent}
-            if strongest is not None:
-                columns["UAS before tree search"] = strongest.percent
-            tables = [Table(["", *columns], [["trees", *map(cell, columns.values())]])]
-        return Findings(figures, tables, heading, [*self._notes()])
+        scored = ParseScores(
+            **vars(figures),
+            sentences_scored=score.roots.total,
+            sentences_without_gold=without_gold,
+            sentences_not_selected=not_selected,
+            uas=number(score.heads.percent),
+            uas_before_tree_search=None if strongest is None else number(strongest.percent),
+            root_accuracy=number(score.roots.percent),
+            punctuation=self.punctuation,
+            words_correct=score.heads.correct,
+            words_scored=score.heads.total,
+        )
+        heading = (
+            f"{score.heads.correct} of {score.heads.total} heads as in the reference, in "
+            f"{score.roots.total} sentences, {'with' if self.punctuation else 'without'} "
+            f"punctuation"
+        )
+        columns = {"UAS": score.heads.percent, "root": score.roots.percent}
+        if strongest is not None:
+            columns["UAS before tree search"] = strongest.percent
+        table = Table(["", *columns], [["trees", *map(cell, columns.values())]])
+        return scored, Findings([table], heading, notes)
 
     def _notes(self) -> Iterator[str]:
         without_gold, not_selected = self.left_out()

@@ -14,38 +14,12 @@ d₀ = ∞ all pairs have one variance: the test of a contrast in the layout of 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from scipy import optimize, special
 
-FEWEST = 3  # seeds that two systems share; with two, one degree of freedom decides nothing
-
-
-@dataclass(frozen=True)
-class BlockTest:
-    """A difference over seeds that are blocks.
-
-    Attributes:
-        seeds: number of those that both systems have.
-        p_value: two-sided, of Student's t on these sentences; None = too few seeds, or scores
-            that do not differ.
-        degrees: of freedom; None as before.
-        low: lower end of the 95 % interval of the difference, over seeds; None as before.
-        high: the upper end.
-    """
-
-    seeds: int
-    p_value: float | None = None
-    degrees: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-    def figures(self) -> dict[str, Any]:
-        """As objects that JSON knows."""
-        return {**asdict(self), "seeds": [self.seeds]}
+from syntax_nmt.scoring.translations.significance import FEWEST, SeedTest
 
 
 class SeedBlocks:
@@ -66,11 +40,11 @@ class SeedBlocks:
         self._most = sum(map(len, scores)) - len(scores) - len(seeds) + 1
         self._prior_degrees, self._prior = _prior(variances, degrees)
 
-    def test(self, baseline: int, system: int) -> BlockTest:
-        """Tests the difference of two systems, by their places."""
+    def test(self, baseline: int, system: int) -> SeedTest:
+        """Tests the difference of two systems, by their places; the interval is over seeds."""
         found = self._differences(baseline, system)
         if len(found) < FEWEST:
-            return BlockTest(len(found))
+            return SeedTest.without_p(len(found))
         own = len(found) - 1
         if math.isinf(self._prior_degrees):
             variance, degrees = self._prior, float(self._most)
@@ -79,12 +53,12 @@ class SeedBlocks:
             variance = (self._prior_degrees * self._prior + own * found.var(ddof=1)) / degrees
             degrees = min(degrees, self._most)
         if not variance > 0:
-            return BlockTest(len(found))
+            return SeedTest.without_p(len(found))
         difference, error = float(found.mean()), math.sqrt(variance / len(found))
         # Student's t: `stdtr` is its distribution function, `stdtrit` the inverse.
         p_value = 2 * float(special.stdtr(degrees, -abs(difference) / error))
         half = float(special.stdtrit(degrees, 0.975)) * error
-        return BlockTest(len(found), p_value, degrees, difference - half, difference + half)
+        return SeedTest((len(found),), p_value, degrees, difference - half, difference + half)
 
     def _differences(self, baseline: int, system: int) -> np.ndarray:
         """Of the seeds that both have."""

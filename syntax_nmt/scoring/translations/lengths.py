@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.translations.test_set import TestSet, Text
 
 DEFAULT_EDGES = (15, 30, 45)
@@ -55,6 +55,33 @@ class LengthBins:
         """
         groups = np.digitize(lengths, self.edges, right=self.upper_inclusive)
         return [np.flatnonzero(groups == group) for group in range(len(self.edges) + 1)]
+
+
+@dataclass(frozen=True)
+class RunsOfSystem(Result):
+    """Counts of a system's translations, one a run."""
+
+    name: str
+    runs: list[int]
+
+
+@dataclass(frozen=True)
+class LongTranslations(Result):
+    """How many translations are longer than a limit.
+
+    Attributes:
+        limit: in words.
+        source: the text that it counts the words of.
+        systems: how many of each run are longer.
+    """
+
+    limit: str
+    source: str
+    systems: list[RunsOfSystem]
+
+    def __str__(self) -> str:
+        counts = [f"{each.name} {', '.join(map(str, each.runs))}" for each in self.systems]
+        return f"translations longer than {self.limit}: {'; '.join(counts)}"
 
 
 @dataclass(frozen=True)
@@ -121,21 +148,15 @@ class LengthLimit:
         )
         return replace(test_set, systems=systems)
 
-    def figures(self, test_set: TestSet) -> dict[str, Any]:
-        """How many translations are longer than their source, which is known, asks for; as JSON."""
+    def exceeded(self, test_set: TestSet) -> LongTranslations:
+        """How many translations are longer than their source, which is known, asks for."""
         assert test_set.source is not None
         sources = test_set.source_words
-        return {
-            "limit": str(self),
-            "source": test_set.source.name,
-            "systems": [
-                {
-                    "name": system.name,
-                    "runs": [self.longer(run.sentences, sources) for run in system.runs],
-                }
-                for system in test_set.systems
-            ],
-        }
+        counts = [
+            RunsOfSystem(system.name, [self.longer(run.sentences, sources) for run in system.runs])
+            for system in test_set.systems
+        ]
+        return LongTranslations(str(self), test_set.source.name, counts)
 
     def _cut(self, line: str, source: str) -> str:
         words, most = line.split(), self._most(source)
@@ -146,15 +167,3 @@ class LengthLimit:
 
 
 USUAL = LengthLimit(Fraction("1.5"), Fraction(5))
-
-
-def longer_text(figures: dict[str, Any]) -> str:
-    """The counts of all systems in a line.
-
-    Args:
-        figures: of :meth:`LengthLimit.figures`.
-    """
-    counts = [
-        f"{system['name']} {', '.join(map(str, system['runs']))}" for system in figures["systems"]
-    ]
-    return f"translations longer than {figures['limit']}: {'; '.join(counts)}"

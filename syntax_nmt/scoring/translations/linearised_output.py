@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from syntax_nmt.data.linearised import balanced_share, is_symbol, words_of
 from syntax_nmt.data.linearised_folder import join_between_symbols
@@ -52,15 +51,11 @@ class LinearisedOutput:
         return balanced_share(join_between_symbols(lines))
 
 
-def balanced_notes(systems: Sequence[dict[str, Any]]) -> list[str]:
-    """A line for each system that writes trees.
+def balanced_note(name: str, shares: Sequence[float]) -> str:
+    """A line about a system that writes trees.
 
     Args:
-        systems: their figures, with `balanced_trees` by run.
+        name: of the system.
+        shares: of each run, how many lines are whole trees, in percent.
     """
-    return [
-        f"{system['name']}: balanced trees "
-        f"{', '.join(share_text(share / 100) for share in system['balanced_trees'])}"
-        for system in systems
-        if system.get("balanced_trees")
-    ]
+    return f"{name}: balanced trees {', '.join(share_text(share / 100) for share in shares)}"

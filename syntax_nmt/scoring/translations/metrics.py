@@ -14,6 +14,7 @@ from sacrebleu.metrics.base import Metric, Signature
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.progress import Progress
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.translations.ribes import RIBES
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 from syntax_nmt.scoring.translations.test_set import System, Text
@@ -41,6 +42,40 @@ class MetricSettings:
     lowercase: bool = False
     brevity: str = CLOSEST
     chrf_word_order: int = CHRF.WORD_ORDER
+
+
+@dataclass(frozen=True)
+class MetricDescription(Result):
+    """What is to be known of a metric.
+
+    Attributes:
+        signature: sacrebleu's.
+        higher_is_better: whether a rise is good.
+        more_digits: how many more than other metrics it needs in tables.
+    """
+
+    signature: str
+    higher_is_better: bool
+    more_digits: int
+
+
+@dataclass(frozen=True)
+class BLEUDetails(Result):
+    """What BLEU is made of.
+
+    Attributes:
+        precisions: of n-grams, n from 1 to 4, in percent.
+        brevity_penalty: at most 1.
+        length_ratio: of the translation to the reference.
+        hypothesis_length: in words.
+        reference_length: in words, of the references that the brevity penalty reads.
+    """
+
+    precisions: list[float]
+    brevity_penalty: float
+    length_ratio: float
+    hypothesis_length: int
+    reference_length: int
 
 
 class MetricSet:
@@ -102,19 +137,17 @@ class MetricSet:
             )
         return signatures
 
-    def figures(self, **extra: object) -> dict[str, dict[str, Any]]:
-        """A description of each metric, for JSON; to call after :meth:`statistics`, too.
+    def descriptions(self, **extra: object) -> dict[str, MetricDescription]:
+        """A description of each metric; to call after :meth:`statistics`, too.
 
         Args:
             **extra: as of :meth:`signatures`.
         """
         small = self.given.name if self.given is not None and self.given.small else None
         return {
-            name: {
-                "signature": signature,
-                "higher_is_better": self.higher_is_better(name),
-                "more_digits": 2 if name == small else 0,
-            }
+            name: MetricDescription(
+                signature, self.higher_is_better(name), more_digits=2 if name == small else 0
+            )
             for name, signature in self.signatures(**extra).items()
         }
 
@@ -194,8 +227,8 @@ class MetricSet:
             scores.append(total / sentences)
         return np.stack(scores, axis=1)
 
-    def details(self, sums: Sequence[float]) -> dict[str, dict[str, Any]]:
-        """Further figures by metric: for BLEU the brevity penalty and its lengths.
+    def details(self, sums: Sequence[float]) -> dict[str, BLEUDetails]:
+        """Further figures by metric; only BLEU has any.
 
         Args:
             sums: of the statistics over the sentences of a corpus.
@@ -204,13 +237,9 @@ class MetricSet:
         for i, columns in enumerate(self._columns):
             if i < len(self._metrics) and isinstance(self._metrics[i], BLEU):
                 bleu = self._score(i, sums[columns])
-                details[self.names[i]] = {
-                    "precisions": list(bleu.precisions),
-                    "brevity_penalty": bleu.bp,
-                    "length_ratio": bleu.ratio,
-                    "hypothesis_length": bleu.sys_len,
-                    "reference_length": bleu.ref_len,
-                }
+                details[self.names[i]] = BLEUDetails(
+                    list(bleu.precisions), bleu.bp, bleu.ratio, bleu.sys_len, bleu.ref_len
+                )
         return details
 
     def columns(self, name: str) -> slice:

@@ -14,9 +14,12 @@ with other training runs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+
+from syntax_nmt.reporting.result import Result
 
 # The scores of corpora by all metrics (corpora × metrics), from sums of their statistics (corpora ×
 # statistics).
@@ -54,16 +57,29 @@ def bootstrap_scores(
     return np.concatenate(rows)
 
 
-def interval(resampled: np.ndarray) -> dict[str, float]:
-    """The 95 % interval of one metric, from percentiles, as sacrebleu takes them.
+@dataclass(frozen=True)
+class Interval(Result):
+    """The 95 % interval of a score over resampled test sets.
 
-    Returns:
-        `mean`, `low` and `high`, and `half_width`, the figure behind ± in sacrebleu's output.
+    Attributes:
+        mean: of the scores on them.
+        low: the lower end.
+        high: the upper end.
+        half_width: the figure behind ± in sacrebleu's output.
     """
+
+    mean: float
+    low: float
+    high: float
+    half_width: float
+
+
+def interval(resampled: np.ndarray) -> Interval:
+    """The interval of one metric, from percentiles, as sacrebleu takes them."""
     ordered = np.sort(resampled)
     cut = len(ordered) // 40
     low, high = float(ordered[cut]), float(ordered[-1 - cut])
-    return {"mean": float(ordered.mean()), "low": low, "high": high, "half_width": (high - low) / 2}
+    return Interval(float(ordered.mean()), low, high, (high - low) / 2)
 
 
 def bootstrap_p_value(baseline: np.ndarray, system: np.ndarray, difference: float) -> float:

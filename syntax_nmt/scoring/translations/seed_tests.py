@@ -15,12 +15,11 @@ of runs on resampled test sets. The quantile is Student's, with Satterthwaite's 
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
-FEWEST = 3  # seeds of a system; with two, Student's t of one degree of freedom decides nothing
+from syntax_nmt.scoring.translations.significance import FEWEST, SeedTest
 
 
 def spread(scores: Sequence[float]) -> float | None:
@@ -32,35 +31,15 @@ def spread(scores: Sequence[float]) -> float | None:
     return statistics.stdev(scores) if len(scores) > 1 else None
 
 
-@dataclass(frozen=True)
-class SeedTest:
-    """A difference over several seeds.
-
-    Attributes:
-        seeds: number of the baseline's runs, and of the system's.
-        p_value: of Welch's t-test (1947), two-sided, on these sentences; conservative at three
-            seeds. None = fewer than three seeds of one of them, or scores that do not differ
-            between the seeds of either.
-        degrees: of freedom, of Welch and Satterthwaite; None as before.
-        low: lower end of the 95 % interval of the difference, over seeds and sentences; None as
-            before.
-        high: the upper end.
-    """
-
-    seeds: tuple[int, int]
-    p_value: float | None = None
-    degrees: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
 def seed_test(
     baseline: Sequence[float],
     system: Sequence[float],
     drawn_baseline: np.ndarray,
     drawn_system: np.ndarray,
 ) -> SeedTest:
-    """Tests the difference of the means of one metric.
+    """Tests the difference of the means of one metric by Welch's t-test (1947).
+
+    With three seeds p is conservative. The interval is over seeds and sentences.
 
     Args:
         baseline: score of each run.
@@ -70,10 +49,10 @@ def seed_test(
     """
     seeds = len(baseline), len(system)
     if min(seeds) < FEWEST:
-        return SeedTest(seeds)
+        return SeedTest.without_p(*seeds)
     parts = [float(np.var(scores, ddof=1)) / len(scores) for scores in (baseline, system)]
     if not sum(parts):
-        return SeedTest(seeds)
+        return SeedTest.without_p(*seeds)
     difference = float(np.mean(system) - np.mean(baseline))
     degrees = _degrees(sum(parts), parts, seeds)
     variance = sum(parts) + max(0.0, _shared_variance(drawn_baseline, drawn_system))

@@ -13,29 +13,34 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from syntax_nmt.scoring.translations.significance import DifferenceTest
+
 # Differences below are rounding. A replaced sentence of 100 thousand moves a score by 1e-5 or so.
 _ROUNDING = 1e-10
 
 
-@dataclass(frozen=True)
-class SignTest:
+@dataclass
+class SignTest(DifferenceTest):
     """The counts of a comparison.
 
     Attributes:
         better: sentences with which the baseline's score is better.
         worse: sentences with which it is worse.
         equal: all others; they do not enter the test.
+        p_value: two-sided: of a count as uneven as this, or more so, if both are equally likely.
     """
 
     better: int
     worse: int
     equal: int
+    p_value: float
+    p_holm: float | None = None
 
-    @property
-    def p_value(self) -> float:
-        """Two-sided: of a count as uneven as this, or more so, if both are equally likely."""
-        trials, smaller = self.better + self.worse, min(self.better, self.worse)
-        return min(1.0, 2 * float(special.bdtr(smaller, trials, 0.5)))
+    @classmethod
+    def of(cls, better: int, worse: int, equal: int) -> "SignTest":
+        """The test of these counts."""
+        trials, smaller = better + worse, min(better, worse)
+        return cls(better, worse, equal, min(1.0, 2 * float(special.bdtr(smaller, trials, 0.5))))
 
 
 def collins_sign_test(
@@ -69,4 +74,4 @@ def collins_sign_test(
         change = -change
     better = int((change > _ROUNDING).sum())
     worse = int((change < -_ROUNDING).sum())
-    return SignTest(better, worse, len(change) - better - worse)
+    return SignTest.of(better, worse, len(change) - better - worse)

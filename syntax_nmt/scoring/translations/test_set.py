@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
 
 from syntax_nmt.data.subwords import (
     CONTINUED,
@@ -74,11 +73,15 @@ class System:
     runs: tuple[Text, ...]
     balanced: tuple[float, ...] = ()
 
-    def figures(self, scores: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """What JSON says of it, with its scores by metric."""
-        files = [run.name for run in self.runs]
-        figures: dict[str, Any] = {"name": self.name, "files": files, "scores": scores}
-        return figures | ({"balanced_trees": [*self.balanced]} if self.balanced else {})
+    @property
+    def files(self) -> list[str]:
+        """The file of each run."""
+        return [run.name for run in self.runs]
+
+    @property
+    def balanced_trees(self) -> list[float] | None:
+        """`balanced`, or None where it writes no trees."""
+        return list(self.balanced) or None
 
 
 @dataclass(frozen=True)

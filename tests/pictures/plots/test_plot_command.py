@@ -20,6 +20,14 @@ from syntax_nmt.inference.checkpoint import choose_device, load_model
 from syntax_nmt.inference.extraction.model_distances import encoder_distances
 from syntax_nmt.inference.source_text import read_segmented
 from syntax_nmt.pictures.plots.group_curves import Group, Point
+from syntax_nmt.scoring.accuracy import AccuracyFigures, Bounds
+from syntax_nmt.scoring.contrast.contrast_report import Contrast, DistanceAccuracy, ModelAccuracy
+from syntax_nmt.scoring.translations.metrics import MetricDescription
+from syntax_nmt.scoring.translations.resampling import Interval
+from syntax_nmt.scoring.translations.results import Score
+from syntax_nmt.scoring.translations.scores import LengthGroup, Scores, ScoresByLength
+from syntax_nmt.scoring.translations.significance import SeedTest
+from syntax_nmt.scoring.words.bucket_tables import Bucket, BucketScore, BucketTable
 
 KINDS = ("alignment", "attention", "chunks", "constituents", "dependencies", "distances")
 FUNCTIONS = {kind: f"draw_{kind}" for kind in KINDS}
@@ -270,13 +278,13 @@ class TestFiles:
         assert "other lengths or sentences" in refused("length", paths[0], other)
 
     def test_accuracy_by_distance_of_several_models(self, plot, refused, write):
-        path = write("1.json", json.dumps({"models": [accuracies("m", 0, 3), accuracies("n", 3)]}))
+        path = write("1.json", contrasted(accuracies("m", 0, 3), accuracies("n", 3)))
         (groups, models, *_), _, _ = plot("contrast", path)
         assert [(group.label, group.size) for group in groups] == [("0", 10), ("3", 10)]
         assert models["n"] == [None, Point(90.0, 60.0, 98.0)]
-        same = write("3.json", json.dumps({"models": [accuracies("m", 0), accuracies("m", 3)]}))
+        same = write("3.json", contrasted(accuracies("m", 0), accuracies("m", 3)))
         assert list(plot("contrast", same)[0][1]) == ["m", f"m ({same})"]
-        none = write("2.json", json.dumps({"models": [accuracies("m")]}))
+        none = write("2.json", contrasted(accuracies("m")))
         assert "no accuracy by distance" in refused("contrast", none)
 
     def test_words_by_bucket_and_their_differences(self, plot, refused, write):
@@ -293,7 +301,7 @@ class TestFiles:
         few = bucket_figures("base", "ours")
         for bucket in few["words_by"][0]["buckets"]:
             for system in bucket["systems"][1:]:
-                system["seeds"] = {"seeds": [1, 1], "p_value": None, "low": None, "high": None}
+                system["seeds"] = SeedTest.without_p(1, 1).to_json()
         (_, systems, about, *_), _, _ = plot("words", write("f", json.dumps(few)), "--differences")
         assert systems == {"ours − base": [Point(1.0), Point(1.0)]}
         assert "bars" not in about
@@ -391,50 +399,54 @@ def test_libraries_that_draw_are_silent_where_fairseq_turned_messages_on():
 
 
 def scores(systems, spread=None, sentences=4):
-    """What `syntax-nmt score --json` writes, cut down."""
+    """What `syntax-nmt score --json` writes."""
 
     def group(label, size, more):
         values = {
-            name: {"score": score and score + more, "spread": spread, "interval": None}
-            for name, score in systems.items()
+            name: Score(score and score + more, spread, None) for name, score in systems.items()
         }
-        return {"label": label, "sentences": size, "scores": {"BLEU": values, "TER": values}}
+        return LengthGroup(label, 0, None, size, {"BLEU": values, "TER": values})
 
-    return {
-        "metrics": {"BLEU": {"higher_is_better": True}, "TER": {"higher_is_better": False}},
-        "by_length": {
-            "tokens_of": "some/folder/test.src",
-            "bins": [group("<15", sentences, 0), group("≥15", 2, 1)],
-        },
-    }
+    metrics = {"BLEU": MetricDescription("", True, 0), "TER": MetricDescription("", False, 0)}
+    groups = [group("<15", sentences, 0), group("≥15", 2, 1)]
+    by_length = ScoresByLength("some/folder/test.src", groups)
+    return Scores(sentences + 2, ["ref"], metrics, [], by_length).to_json()
 
 
 def accuracies(name, *distances):
-    """A model of what `syntax-nmt contrast --json` writes, cut down."""
-    figures = {"accuracy": 90.0, "total": 10, "interval": {"low": 60.0, "high": 98.0}}
-    parts = [{"distance": str(x), "least": x, **figures} for x in distances]
-    return {"name": name, "by_distance": parts}
+    """A model of what `syntax-nmt contrast --json` writes."""
+    figures = vars(AccuracyFigures(90.0, Bounds(60.0, 98.0), 9, 10))
+    parts = [DistanceAccuracy(distance=str(x), least=x, most=x, **figures) for x in distances]
+    rest = {"ties": 0, "pairs_too_long": 0, "by_distance": parts, "by_category": []}
+    return ModelAccuracy(name=name, path="", **figures, **rest)
+
+
+def contrasted(*models):
+    return json.dumps(Contrast(10, 0.95, list(models)).to_json())
 
 
 def bucket_figures(*systems):
-    """What `syntax-nmt compare --words-by deprel --json` writes, cut down."""
+    """The words by bucket that `syntax-nmt compare --words-by deprel --json` writes."""
 
     def found(place, score, tested):
-        figures = {"name": systems[place], "score": score + place, "interval": None}
-        figures |= {"difference": float(place)} if place else {}
-        if tested:
-            figures["interval"] = {"low": score + place - 2, "high": score + place + 2}
-            figures |= {"seeds": {"low": -0.5, "high": 2.5}} if place else {}
-        return figures
+        shares = {"precision": score, "recall": score, "f1": score, "correct": [], "predicted": []}
+        low, mean, high = (score + place + more for more in (-2, 0, 2))
+        return BucketScore(
+            name=systems[place],
+            **shares,
+            score=score + place,
+            spread=None,
+            runs=[],
+            difference=float(place) if place else None,
+            interval=Interval(mean, low, high, 2.0) if tested else None,
+            seeds=SeedTest((3, 3), 0.5, 2.0, -0.5, 2.5) if tested and place else None,
+        )
 
     buckets = [
-        {
-            "bucket": name,
-            "words": words,
-            "tested": words >= 100,
-            "systems": [found(place, score, words >= 100) for place in range(len(systems))],
-        }
+        Bucket(
+            name, words, words >= 100, [found(i, score, words >= 100) for i in range(len(systems))]
+        )
         for name, words, score in (("det", 300, 50.0), ("case", 200, 40.0), ("obj", 20, 40.0))
     ]
-    table = {"by": "deprel", "side": "reference", "measure": "f1", "least_words": 100}
-    return {"words_by": [{**table, "buckets": buckets}]}
+    table = BucketTable("deprel", "reference", "f1", None, 100, 0, buckets)
+    return {"words_by": [table.to_json()]}

@@ -1,0 +1,228 @@
+"""The result of a table: what `table.json` has, and what tables and pictures are made of."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from syntax_nmt.reporting.result import Result
+from syntax_nmt.scoring.json_figures import read_result
+from syntax_nmt.scoring.translations.metrics import MetricDescription
+from syntax_nmt.scoring.translations.scores import CorpusScore, LengthGroup
+from syntax_nmt.scoring.translations.significance import ResampledTest, SeedTest
+from syntax_nmt.scoring.words.bucket_tables import BucketTable
+
+TESTS = ("randomisation", "seeds", "blocks")
+
+
+@dataclass
+class TableResampledTest(ResampledTest):
+    """A test over sentences.
+
+    Attributes:
+        p_holm: after Holm's adjustment over the comparisons of a claim.
+        p_holm_table: over all of the table.
+    """
+
+    p_holm_table: float | None = None
+
+
+@dataclass
+class TableSeedTest(SeedTest):
+    """A test over seeds; `p_holm` and `p_holm_table` as of :class:`TableResampledTest`."""
+
+    p_holm_table: float | None = None
+
+
+TableTest = TableResampledTest | TableSeedTest
+
+
+@dataclass
+class PairDifference(Result):
+    """The difference of two systems in a metric.
+
+    Attributes:
+        difference: of the means over runs.
+        randomisation: a test over sentences.
+        seeds: Welch's test over seeds.
+        blocks: a test with seeds as blocks; None in older tables.
+    """
+
+    difference: float
+    randomisation: TableResampledTest
+    seeds: TableSeedTest
+    blocks: TableSeedTest | None = None
+
+    def tests(self) -> dict[str, TableTest]:
+        """By name, in the order of :data:`TESTS`."""
+        made = zip(TESTS, (self.randomisation, self.seeds, self.blocks))
+        return {name: test for name, test in made if test is not None}
+
+
+@dataclass
+class ComparedPair(Result):
+    """A declared comparison, as :class:`~experiments.table_config.Comparison` describes it.
+
+    Attributes:
+        claim: None = the one of all that name none.
+        scores: by metric, of whole translations.
+        cut: of translations that are cut; None where no translation is too long.
+        words_by: which words gain, if that is asked for.
+    """
+
+    system: str
+    against: str
+    method: str
+    is_control: bool
+    is_tested: bool
+    claim: str | None = None
+    declared: str = ""
+    scores: dict[str, PairDifference] = field(default_factory=dict)
+    cut: dict[str, PairDifference] | None = None
+    words_by: list[BucketTable] | None = None
+
+    def kinds(self) -> Iterator[tuple[str, dict[str, PairDifference]]]:
+        """Whole and cut translations, by name."""
+        yield "scores", self.scores
+        if self.cut is not None:
+            yield "cut", self.cut
+
+
+@dataclass
+class LongRuns(Result):
+    """Translations of a system that are too long.
+
+    Attributes:
+        runs: how many of each run.
+        scores: by metric, of each run with its translations cut.
+    """
+
+    runs: list[int]
+    scores: dict[str, list[float]]
+
+
+@dataclass
+class FamilyResult(Result):
+    """A family of systems on a test set.
+
+    Attributes:
+        test: the test set's name.
+        sentences: of it.
+        keys: of the runs of each system.
+        scores: by system and metric.
+        longer: by system; None where no translation is too long.
+    """
+
+    test: str
+    family: str
+    sentences: int
+    metrics: dict[str, MetricDescription]
+    keys: dict[str, list[str]]
+    scores: dict[str, dict[str, CorpusScore]]
+    by_length: list[LengthGroup]
+    pairs: list[ComparedPair] = field(default_factory=list)
+    longer: dict[str, LongRuns] | None = None
+
+
+@dataclass
+class RunMean(Result):
+    """The mean of a figure over runs, its standard deviation (None of one run), and each run's."""
+
+    score: float
+    spread: float | None
+    runs: list[float]
+
+
+@dataclass
+class RunFacts(Result):
+    """What is known of a training, so that it can be had again."""
+
+    key: str
+    seed: int
+    commit: str
+    data_checksum: str
+    device: str
+    cpu: str
+    threads: int
+    versions: dict[str, str]
+
+
+@dataclass
+class RowResult(Result):
+    """A system of a family.
+
+    Attributes:
+        chosen: the setting, and the system where it is the best of several.
+        published: the paper's figure, in its words.
+        validation_nll: in bits a token; None where a run lacks it, as of the other means.
+        seconds: of a training.
+        figures: further ones by name.
+    """
+
+    family: str
+    system: str
+    label: str
+    baseline: bool
+    seeds_declared: list[int]
+    seeds_done: list[int]
+    seeds_diverged: list[int]
+    chosen: str
+    published: str
+    parameters: int | None
+    validation_nll: RunMean | None
+    training_nll: RunMean | None
+    updates: RunMean | None
+    seconds: RunMean | None
+    tokens_per_second: RunMean | None
+    figures: dict[str, RunMean | None]
+    runs: list[RunFacts]
+
+
+@dataclass
+class Trial(Result):
+    """A run that a setting or a system was chosen by."""
+
+    run: str
+    options: str
+    setting: str | None
+    done: bool
+    validation_nll: float | None
+    chosen: bool
+
+
+@dataclass
+class TableResult(Result):
+    """A table.
+
+    Attributes:
+        primary: the metric that is tested, as `--metrics` names it.
+        decided_by: the test that a claim rests on.
+        choice: what settings and systems are chosen by.
+        tests: each family on each test set.
+        trials: what was tried.
+    """
+
+    table: str
+    title: str
+    primary: str
+    decided_by: str = "both"
+    choice: str = ""
+    rows: list[RowResult] = field(default_factory=list)
+    tests: list[FamilyResult] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, file: Path) -> "TableResult":
+        """The result that a `table.json` holds."""
+        return read_result(str(file), cls, "run.py")
+
+    def rows_of(self, family: str) -> list[RowResult]:
+        """The systems of a family."""
+        return [row for row in self.rows if row.family == family]
+
+    def labels(self, family: str) -> dict[str, str]:
+        """What tables call the systems of a family."""
+        return {row.system: row.label for row in self.rows_of(family)}
+
+    def primary_of(self, test: FamilyResult) -> str:
+        """The primary metric, which is declared as `chrf`, as sacrebleu writes it: `chrF2`."""
+        return next(name for name in test.metrics if name.lower().startswith(self.primary))

@@ -1,0 +1,186 @@
+"""Tests whether systems differ from the first one, the baseline, by more than chance."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import mean
+
+import numpy as np
+
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
+from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
+from syntax_nmt.scoring.translations.holm import holm
+from syntax_nmt.scoring.translations.resampling import (
+    RESAMPLES,
+    SEED,
+    TRIALS,
+    bootstrap_p_value,
+    bootstrap_scores,
+    interval,
+    randomisation_p_values,
+)
+from syntax_nmt.scoring.translations.results import TEST_COLUMNS, ComparedScore
+from syntax_nmt.scoring.translations.seed_tests import seed_test, spread
+from syntax_nmt.scoring.translations.sign_test import collins_sign_test
+from syntax_nmt.scoring.translations.significance import ResampledTest
+
+# As `--tests` names them. Fields of results have the same names, except `sign_test` for `sign`.
+USUAL_TESTS = ("bootstrap", "randomisation", "sign", "seeds")
+BOOTSTRAP, RANDOMISATION, SIGN, SEEDS = USUAL_TESTS
+BLOCKS = "blocks"
+TESTS = (*USUAL_TESTS, BLOCKS)
+
+Statistics = Sequence[Sequence[np.ndarray]]
+"""Of sentences, by system and run (sentences × statistics)."""
+Scores = dict[str, ComparedScore]
+"""Of a system, by measure."""
+
+
+@dataclass(frozen=True)
+class SignificanceTests:
+    """The tests of differences, and their parameters.
+
+    Attributes:
+        names: some of :data:`TESTS`.
+        resamples: of the bootstrap, and of the interval over seeds and sentences.
+        trials: of approximate randomisation, at most.
+        seed: of both.
+        enough: as of :func:`randomisation_p_values`.
+    """
+
+    names: tuple[str, ...] = USUAL_TESTS
+    resamples: int = RESAMPLES
+    trials: int = TRIALS
+    seed: int = SEED
+    enough: int | None = None
+
+    def signature(self) -> dict[str, object]:
+        """The parameters of the p-values, under sacrebleu's names."""
+        found: dict[str, object] = {}
+        if self.draws_sentences:
+            found["bs"] = self.resamples
+        if RANDOMISATION in self.names:
+            found["ar"] = self.trials
+        return {**found, "seed": self.seed} if found else {}
+
+    @property
+    def draws_sentences(self) -> bool:
+        """Whether a test needs scores on resampled test sets."""
+        return BOOTSTRAP in self.names or SEEDS in self.names
+
+
+def differences(measures: CorpusMeasures, statistics: Statistics) -> list[Scores]:
+    """The scores of each system by measure, and their differences from the first system's."""
+    found = [
+        {
+            name: ComparedScore(mean(of_runs), spread(of_runs), of_runs)
+            for name, of_runs in measures.run_scores(of_system).items()
+        }
+        for of_system in statistics
+    ]
+    for scores in found[1:]:
+        for name, score in scores.items():
+            score.difference = score.score - found[0][name].score
+    return found
+
+
+def tested_differences(
+    measures: CorpusMeasures, statistics: Statistics, tests: SignificanceTests
+) -> list[Scores]:
+    """The same with the tests of each difference, and intervals."""
+    systems = differences(measures, statistics)
+    if tests.draws_sentences:
+        drawn = [
+            bootstrap_scores(of_system, measures.score_rows, tests.resamples, tests.seed)
+            for of_system in statistics
+        ]
+        if BOOTSTRAP in tests.names:
+            _add_bootstrap(systems, [of_system.mean(axis=1) for of_system in drawn])
+        if SEEDS in tests.names:
+            _add_seeds(systems, drawn)
+    if BLOCKS in tests.names:
+        _add_blocks(systems)
+    if RANDOMISATION in tests.names:
+        _add_randomisation(measures, systems, statistics, tests)
+    if SIGN in tests.names:
+        _add_sign_test(measures, systems, statistics)
+    return systems
+
+
+def adjust(scores: Iterable[ComparedScore]) -> None:
+    """Adds Holm's p to the tests of several differences, for each kind of test."""
+    made = [score.tests() for score in scores]
+    for name in TEST_COLUMNS:
+        known = [tests[name] for tests in made if name in tests]
+        p_values = {id(test): test.p_value for test in known if test.p_value is not None}
+        known = [test for test in known if id(test) in p_values]
+        for test, p_value in zip(known, holm(list(p_values.values()))):
+            test.p_holm = p_value
+
+
+def _add_bootstrap(systems: Sequence[Scores], drawn: Sequence[np.ndarray]) -> None:
+    """Adds p-values, and intervals of scores.
+
+    Args:
+        drawn: of each system, mean scores of its runs on resampled test sets (resamples × metrics).
+    """
+    for scores, found in zip(systems, drawn):
+        for i, score in enumerate(scores.values()):
+            score.interval = interval(found[:, i])
+            if score.difference is not None:
+                p_value = bootstrap_p_value(drawn[0][:, i], found[:, i], score.difference)
+                score.bootstrap = ResampledTest(p_value, 1 / (len(found) + 1))
+
+
+def _add_seeds(systems: Sequence[Scores], drawn: Sequence[np.ndarray]) -> None:
+    """Adds p-values over seeds, and intervals of differences.
+
+    Args:
+        drawn: of each system, scores on resampled test sets (resamples × runs × metrics).
+    """
+    for scores, of_system in zip(systems[1:], drawn[1:]):
+        for i, (name, score) in enumerate(scores.items()):
+            score.seeds = seed_test(
+                systems[0][name].runs, score.runs, drawn[0][:, :, i], of_system[:, :, i]
+            )
+
+
+def _add_blocks(systems: Sequence[Scores]) -> None:
+    """Adds p-values over seeds that are blocks: runs at the same place have the same seed."""
+    for name in systems[0]:
+        blocks = SeedBlocks([dict(enumerate(scores[name].runs)) for scores in systems])
+        for place, scores in enumerate(systems[1:], start=1):
+            scores[name].blocks = blocks.test(0, place)
+
+
+def _add_randomisation(
+    measures: CorpusMeasures,
+    systems: Sequence[Scores],
+    statistics: Statistics,
+    tests: SignificanceTests,
+) -> None:
+    for scores, of_system in zip(systems[1:], statistics[1:]):
+        found = randomisation_p_values(
+            statistics[0],
+            of_system,
+            measures.score_rows,
+            tests.trials,
+            tests.seed,
+            tests.enough,
+        )
+        for score, p_value in zip(scores.values(), found.tolist()):
+            score.randomisation = ResampledTest(p_value, 1 / (tests.trials + 1))
+
+
+def _add_sign_test(
+    measures: CorpusMeasures, systems: Sequence[Scores], statistics: Statistics
+) -> None:
+    for scores, of_system in zip(systems[1:], statistics[1:]):
+        for name, score in scores.items():
+            columns = measures.columns(name)
+            score.sign_test = collins_sign_test(
+                [run[:, columns] for run in statistics[0]],
+                [run[:, columns] for run in of_system],
+                partial(measures.score, name),
+                measures.higher_is_better(name),
+            )

@@ -1,0 +1,101 @@
+"""What a test says of a difference, and how tables say it."""
+
+from dataclasses import dataclass
+
+from syntax_nmt.reporting.findings import p_value_text
+from syntax_nmt.reporting.result import Result
+
+SIGNIFICANT = 0.05
+FEWEST = 3  # seeds of a system; with two, Student's t of one degree of freedom decides nothing
+
+
+class DifferenceTest(Result):
+    """The result of a test of a difference.
+
+    Attributes:
+        p_value: two-sided; None where the test says nothing.
+        p_holm: after Holm's adjustment, if the test is one of several; None otherwise.
+        floor: the least p that the test can give; 0 of tests without draws.
+    """
+
+    p_value: float | None
+    p_holm: float | None
+    floor: float = 0.0
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the test finds a difference: by `p_holm` where there is one."""
+        decides = self.p_value if self.p_holm is None else self.p_holm
+        return decides is not None and decides < SIGNIFICANT
+
+    def p_text(self) -> str:
+        """p, and in brackets `p_holm`; or why there is none."""
+        if self.p_value is None:
+            return self._why_none()
+        text = p_value_text(self.p_value, self.floor)
+        return text if self.p_holm is None else f"{text} ({p_value_text(self.p_holm)})"
+
+    def marked_p(self, unmarked: str = " ") -> str:
+        """:meth:`p_text`, with an asterisk if the test finds a difference.
+
+        Args:
+            unmarked: stands in place of the asterisk, as wide as it.
+        """
+        return self.p_text() + ("*" if self.is_significant else unmarked)
+
+    def marked_p_holm(self) -> str:
+        """`p_holm` alone, with the asterisk; a bound where the test could give no smaller p."""
+        if self.p_value is None or self.p_holm is None:
+            return self.p_text()
+        floor = self.p_holm if self.p_value <= self.floor else 0.0
+        return ResampledTest(self.p_holm, floor).marked_p()
+
+    def _why_none(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass
+class ResampledTest(DifferenceTest):
+    """A test by draws: the paired bootstrap, or approximate randomisation.
+
+    Attributes:
+        floor: the least p that it can give: 1 of the draws and the difference itself.
+    """
+
+    p_value: float
+    floor: float
+    p_holm: float | None = None
+
+
+@dataclass
+class SeedTest(DifferenceTest):
+    """A t-test of a difference over training seeds.
+
+    Attributes:
+        seeds: numbers of the baseline's runs and of the system's; where seeds are blocks, the
+            number of those that both have.
+        p_value: of Student's t, two-sided, on these sentences; None = fewer than :data:`FEWEST`
+            seeds, or scores that do not differ.
+        degrees: of freedom; None as before.
+        low: lower end of the 95 % interval of the difference; None as before.
+        high: the upper end.
+    """
+
+    seeds: tuple[int, ...]
+    p_value: float | None
+    degrees: float | None
+    low: float | None
+    high: float | None
+    p_holm: float | None = None
+
+    @classmethod
+    def without_p(cls, *seeds: int) -> "SeedTest":
+        """A test that says nothing.
+
+        Args:
+            *seeds: the numbers of runs.
+        """
+        return cls(seeds, None, None, None, None)
+
+    def _why_none(self) -> str:
+        return "no spread" if min(self.seeds) >= FEWEST else f"needs {FEWEST} seeds"

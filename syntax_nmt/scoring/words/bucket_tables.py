@@ -1,0 +1,202 @@
+"""Words by bucket: the figures of each bucket and system, and their tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.reporting.findings import Table
+from syntax_nmt.reporting.result import Result
+from syntax_nmt.scoring.translations.resampling import Interval
+from syntax_nmt.scoring.translations.results import (
+    TEST_COLUMNS,
+    ComparedScore,
+    interval_text,
+    score_cell,
+    signed,
+)
+from syntax_nmt.scoring.words.counts import OF_REFERENCE, SOURCE
+from syntax_nmt.scoring.words.matches import F1, RECALL
+
+INTERVAL = "95 %"
+_NAMES = {F1: "F1", RECALL: "recall"}
+_SIDES = {SOURCE: "words linked to source words", "reference": "words"}
+
+
+@dataclass
+class BucketShares(Result):
+    """How many words of a bucket a system finds: means over its runs in percent, and counts.
+
+    Attributes:
+        name: of the system.
+        precision: of the words that it writes.
+        recall: of the words of the reference.
+        f1: their harmonic mean.
+        correct: words found, of each run.
+        predicted: words of the translation in the bucket, of each run.
+    """
+
+    name: str
+    precision: float
+    recall: float
+    f1: float
+    correct: list[int]
+    predicted: list[int]
+
+
+@dataclass
+class BucketScore(ComparedScore, BucketShares):
+    """The same, with intervals or tests of the measure of the table (`score`).
+
+    Attributes:
+        interval: None where none was asked for, or the bucket has too few words.
+    """
+
+    interval: Interval | None = field(kw_only=True)  # without a default: null, not left out
+
+
+@dataclass
+class Bucket(Result):
+    """The words of a bucket.
+
+    Attributes:
+        bucket: its name.
+        words: how many the reference has.
+        tested: whether they are enough for intervals and tests.
+        systems: in the order of the test set.
+    """
+
+    bucket: str
+    words: int
+    tested: bool
+    systems: list[BucketScore]
+
+
+@dataclass
+class BucketTable(Result):
+    """One kind of buckets.
+
+    Attributes:
+        by: the kind.
+        side: whose words have the buckets, `source` or `reference`.
+        measure: what scores, intervals and tests are of, `f1` or `recall`.
+        labels_of_output: whose labels the words of a translation have, `own` or `reference`; None
+            where they have none.
+        least_words: a bucket with fewer is not tested.
+        words_without_bucket: words of the reference that are in no bucket.
+        buckets: in the order of tables.
+    """
+
+    by: str
+    side: str
+    measure: str
+    labels_of_output: str | None
+    least_words: int
+    words_without_bucket: int
+    buckets: list[Bucket]
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems' names."""
+        return [system.name for system in self.buckets[0].systems]
+
+    def tested(self) -> list[Bucket]:
+        """The buckets with enough words."""
+        return [bucket for bucket in self.buckets if bucket.tested]
+
+    def __str__(self) -> str:
+        return f"{_NAMES[self.measure]} of {_SIDES[self.side]} by {self.by}"
+
+    def notes(self) -> Iterator[str]:
+        """What the tables leave out."""
+        if len(self.tested()) < len(self.buckets):
+            yield f"{self.by}: no interval and no test of buckets below {self.least_words} words"
+        if self.words_without_bucket:
+            linked = self.side == SOURCE
+            why = "linked to no source word with a label" if linked else "no label"
+            missing = self.words_without_bucket
+            yield f"{self.by}: {missing} words of the reference have no bucket: {why}"
+        if self.labels_of_output == OF_REFERENCE:
+            yield (
+                f"{self.by}: a translation's word has the reference's label, or none: recall is "
+                "compared"
+            )
+
+    def score_table(self, place: int, digits: int) -> Table:
+        """The shares of the system at a place.
+
+        Args:
+            digits: after the point.
+        """
+        shares = [RECALL] if self.side == SOURCE else ["precision", RECALL, F1]
+        rows = []
+        for bucket in self.buckets:
+            score = bucket.systems[place]
+            cells = [
+                score_cell(score, digits)
+                if share == self.measure
+                else f"{getattr(score, share):.{digits}f}"
+                for share in shares
+            ]
+            rows.append([bucket.bucket, str(bucket.words), *cells])
+        head = [self.by, "words", *(_NAMES.get(share, share) for share in shares)]
+        return Table(head, rows, f"{_SIDES[self.side]} by {self.by}: {self.systems[place]}")
+
+    def comparison_table(self, place: int, digits: int) -> Table:
+        """The differences of the system at a place from the first one.
+
+        Args:
+            digits: after the point.
+        """
+        compared = [bucket.systems[place] for bucket in self.buckets]
+        made = {test for score in compared for test in score.tests()}
+        tests = [test for test in TEST_COLUMNS if test in made]
+        intervals = any(
+            score.seeds is not None and score.seeds.low is not None for score in compared
+        )
+        head = [self.by, "words", self.systems[0], self.systems[place], "Δ"]
+        head += [TEST_COLUMNS[test][0] for test in tests] + [INTERVAL] * intervals
+        rows = []
+        for bucket, score in zip(self.buckets, compared):
+            row = [bucket.bucket, str(bucket.words)]
+            row += [f"{each.score:.{digits}f}" for each in (bucket.systems[0], score)]
+            row.append(signed(score.difference or 0.0, digits))
+            of_score = score.tests()
+            row += [of_score[t].marked_p_holm() if t in of_score else NO_FIGURE for t in tests]
+            if intervals:
+                row.append(interval_text(score.seeds, digits) if score.seeds else NO_FIGURE)
+            rows.append(row)
+        tested = len(self.tested())
+        count = f"{tested} bucket{'s' * (tested > 1)}"
+        adjustment = f"; p after Holm's adjustment over {count}" if tests else ""
+        return Table(head, rows, f"{self}{adjustment}")
+
+
+def score_tables(tables: Sequence[BucketTable], digits: int) -> list[Table]:
+    """For each kind of buckets a table for each system.
+
+    Args:
+        digits: after the point.
+    """
+    return [
+        table.score_table(place, digits)
+        for table in tables
+        for place, _ in enumerate(table.systems)
+    ]
+
+
+def comparison_tables(tables: Sequence[BucketTable], digits: int) -> list[Table]:
+    """For each kind of buckets a table for each system but the first, the baseline.
+
+    Args:
+        digits: after the point.
+    """
+    return [
+        table.comparison_table(place, digits)
+        for table in tables
+        for place in range(1, len(table.systems))
+    ]
+
+
+def word_notes(tables: Sequence[BucketTable]) -> list[str]:
+    """What the tables leave out."""
+    return [note for table in tables for note in table.notes()]
