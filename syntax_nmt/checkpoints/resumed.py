@@ -95,7 +95,7 @@ def refuse_difference(
 
     Args:
         name: the model's checkpoint.
-        there: its labels.
+        there: the labels that the model was built for.
         here: those of the folder.
         remedy: what to do if it is the right folder.
 

@@ -15,11 +15,7 @@ _MOST_KNOWN = 0.5  # real text in the right language has 0.7 and more, in anothe
 
 
 def known_share(lines: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> float | None:
-    """The share of running words of letters that are known; None = there are too few.
-
-    Args:
-        lines: of words.
-    """
+    """The share of running words of letters that are known; None = there are too few."""
     words = [word for line in lines for word in line if word.isalpha()]
     return sum(map(is_known, words)) / len(words) if len(words) >= _FEWEST else None
 
