@@ -18,10 +18,7 @@ from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.reporting.output import tell
 
 LOG, OUTPUT = "train.log", "test.out"  # in the folder of the checkpoints
-_VALIDATED = re.compile(
-    r"\| valid \| epoch 0*(?P<epoch>\d+) .* nll_loss (?P<nll>[\d.]+) .* "
-    r"num_updates (?P<updates>\d+)"
-)
+_FIGURE = re.compile(r"\| (\w+) ([\d.]+)")
 
 
 @dataclass(frozen=True)
@@ -78,10 +75,18 @@ def train(training: Training) -> None:
         for line in lines_of(training.train, training_threads(training.data), errors_too=True):
             stream.write(line)
             stream.flush()
-            found = _VALIDATED.search(line)
-            if found:
-                epoch, nll, updates = found.group("epoch", "nll", "updates")
-                tell(f"{training.name}: epoch {epoch}, {updates} updates: {nll} bits a token")
+            if "| valid |" in line:
+                tell(f"{training.name}: {_figures(line)}")
+
+
+def _figures(line: str) -> str:
+    """What fairseq logs about a validation, in short."""
+    found = dict(_FIGURE.findall(line))
+    bleu = f", BLEU {found['bleu']}" if "bleu" in found else ""
+    return (
+        f"epoch {int(found['epoch'])}, {found['num_updates']} updates: {found['nll_loss']} bits a "
+        f"token{bleu}"
+    )
 
 
 def translate_test(training: Training) -> None:
