@@ -10,6 +10,7 @@ from syntax_nmt.data.manifest import NAME, remedy
 from syntax_nmt.data.prepared_text import made_by_prepare
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
+from syntax_nmt.inspection.linearised_lines import linearised_lines
 from syntax_nmt.reporting.findings import PLAIN, Table
 from syntax_nmt.reporting.result import json_text
 
@@ -134,6 +135,9 @@ def _footer(found: Inspection) -> str:
         if any(NAME in problem for problem in found.problems):
             return f"annotation: {NAME} cannot be read"
         path = found.data.path
+        parses = linearised_lines(path, *found.data.texts[0].languages)
+        if parses is not None:
+            return parses
         cure = remedy(path / NAME)
         if made_by_prepare(path):
             cure = "run `syntax-nmt prepare` again with --parse, or with annotation beside the text"

@@ -173,6 +173,29 @@ def test_trainings_are_named_by_what_they_read(made, mode, name):
         )
 
 
+@pytest.mark.parametrize(
+    ("mode", "kinds"),
+    [
+        ("multitask", {"source → target": "50.00%", "source → parse of the source": "50.00%"}),
+        ("mixed", {"source → target": "50.00%", "parse → target": "50.00%"}),
+        ("source", {"parse → target": "100%"}),
+        ("target", {"source → parse": "100%"}),
+    ],
+)
+def test_inspect_shows_what_the_lines_are(made, mode, kinds):
+    report = syntax_nmt("inspect", made[mode], "--samples", "0").stdout
+    said = report.partition("annotation: ")[2].splitlines()
+    assert said[0] == f"parses as text (prepare --linearised {mode})"
+    found = {line.partition(":")[0].strip(): line for line in said if " → " in line}
+    assert found.keys() == kinds.keys()
+    for kind, share in kinds.items():
+        assert found[kind].endswith(f"({share})")
+    shown = [line for line in said if line.startswith("    ")]
+    texts = {line[:100] for lang in ("src", "tgt") for line in text(made[mode], f"train.{lang}")}
+    assert len(shown) == 2 * len(kinds)
+    assert {line[4:] for line in shown} <= texts
+
+
 def test_weight_relations_and_lengths(raw, tmp_path):
     for path in raw.glob("*.trees"):
         path.rename(path.with_suffix(".away"))
