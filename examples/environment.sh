@@ -75,6 +75,14 @@ install() {
   "${pip[@]}" torch numpy setuptools wheel cython ||
     { cat "$own/cpu_torch.log" >&2; fail "torch cannot be installed: what pip says is above"; }
   env -u CUDA_HOME "${pip[@]}" --no-build-isolation --editable "$repository${extra:+[$extra]}"
+  # fairseq asks for it, text does not need it, and its usual build wants CUDA's torch; transformers
+  # (the benchmark's peer) cannot be imported beside one that does not load.
+  torchaudio_loads || python -m pip uninstall --quiet --quiet --yes torchaudio
+}
+
+torchaudio_loads() { # or is not there
+  python -c 'import importlib.util
+if importlib.util.find_spec("torchaudio"): import torchaudio' >/dev/null 2>&1
 }
 
 # Prints what an environment lacks of the plugin's requirements, one a line.
@@ -109,6 +117,8 @@ check_environment() { # PREFIX
   [ -z "$lacks" ] ||
     fail "the environment $1 lacks ${lacks//$'\n'/, }: install it there as README.md says under \
 Two commands, or deactivate the environment, and a checkout's examples/quickstart.sh makes one"
+  torchaudio_loads || echo "environment: $1 has a torchaudio that does not load beside its torch, \
+and transformers does not either then: python -m pip uninstall torchaudio" >&2
 }
 
 active=${VIRTUAL_ENV:-}

@@ -41,6 +41,7 @@ install() { # ROW
   uv pip install "${options[@]}" \
     'torch>=2.6' 'numpy>=1.26' 'setuptools>=64' 'wheel>=0.40' 'cython>=3'
   env -u CUDA_HOME uv pip install "${options[@]}" --no-build-isolation --editable '.[test]'
+  python -c 'import torchaudio' 2>/dev/null || uv pip uninstall --quiet torchaudio
 }
 
 run_commands() { # WORK: every step of the way from text to figures

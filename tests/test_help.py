@@ -1,12 +1,16 @@
-"""What `--help` says: a sentence about every option of every command."""
+"""What `--help` says: a sentence about every option of every command; and that it comes at once."""
 
 import argparse
 import importlib
+import subprocess
+import sys
 
 import pytest
+from fairseq.data import encoders
 from nonempty import some
 
 from syntax_nmt.cli import COMMANDS
+from syntax_nmt.inference.settings import TOKENIZERS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -16,3 +20,34 @@ def test_every_option_says_what_it_is(command):
     for action in some(parser._actions):
         assert action.help, action.dest
         assert action.help == argparse.SUPPRESS or action.help[0].isalnum(), action.help
+
+
+SLOW = {"torch", "fairseq", "stanza", "omegaconf", "matplotlib", "sacrebleu", "scipy"}
+SCORING = ("score", "compare", "report")  # take their choices from sacrebleu and the tests
+HELP = """
+import sys
+from syntax_nmt.cli import main
+for command in {commands}:
+    try:
+        main([*command.split(), "--help"])
+    except SystemExit as end:
+        assert not end.code, command
+    print("loaded by", command, *{{name.partition(".")[0] for name in sys.modules}})
+"""
+
+
+def test_help_loads_no_library_that_takes_seconds():
+    """Nor do all together: one process asks for one after another."""
+    commands = [*(name for name in COMMANDS if name not in SCORING), *SCORING]
+    program = HELP.format(commands=commands)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split()[2:] for line in done.stdout.splitlines() if line.startswith("loaded by ")]
+    loaded = {command: SLOW.intersection(names) for command, *names in rows}
+    assert set(loaded) == set(COMMANDS)
+    for command, names in loaded.items():
+        assert names <= ({"sacrebleu", "scipy"} if command in SCORING else set()), command
+
+
+def test_all_registered_tokenizers_can_be_chosen():
+    assert list(TOKENIZERS) == sorted(encoders.TOKENIZER_REGISTRY)

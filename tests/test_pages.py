@@ -13,7 +13,7 @@ from fairseq import options
 
 from syntax_nmt import cli
 from syntax_nmt.commands import plot
-from syntax_nmt.commands.options import components
+from syntax_nmt.commands.shared.components import components
 
 PAGES = sorted(
     path

@@ -240,6 +240,8 @@ def _building(load: Callable[..., Any]) -> Callable[..., Any]:
             _builds.reset(before)
         with exits_in_fairseq_programs():
             _check_texts_of(loaded[-1])
+        for model, path in zip(loaded[0], args[0] if args else kwargs["filenames"]):
+            model.checkpoint = str(path)  # for messages
         return loaded
 
     return load_model_ensemble_and_task

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -84,14 +84,31 @@ def refuse_other_labels(
     there = _by_name(saved)
     for kind, known in labels.items():
         before = split_labels(there.get(kind.key)) or known
-        pairs = zip_longest(before, known, fillvalue="missing")
-        for number, (old, new) in enumerate(pairs, start=1):
-            if old != new:
-                raise UserError(
-                    f"{path}: its {kind.label} {number} is {old}, that of the data folder's "
-                    f"{kind.labels_file} is {new}: give the folder that it was trained on, or "
-                    "begin a new training in a --save-dir of its own"
-                )
+        remedy = "begin a new training in a --save-dir of its own"
+        refuse_difference(path, kind, before, known, remedy)
+
+
+def refuse_difference(
+    name: str, kind: AnnotationKind, there: Sequence[str], here: Sequence[str], remedy: str
+) -> None:
+    """Refuses a data folder whose labels are not those of a model.
+
+    Args:
+        name: the model's checkpoint.
+        there: the labels that the model was built for.
+        here: those of the folder.
+        remedy: what to do if it is the right folder.
+
+    Raises:
+        UserError: names the first that differs.
+    """
+    pairs = zip_longest(there, here, fillvalue="missing")
+    for number, (old, new) in enumerate(pairs, start=1):
+        if old != new:
+            raise UserError(
+                f"{name}: its {kind.label} {number} is {old}, that of the data folder's "
+                f"{kind.labels_file} is {new}: give the folder that it was trained on, or {remedy}"
+            )
 
 
 def refuse_other_criterion(path: str, saved: str | None, criterion: Any) -> None:

@@ -19,15 +19,11 @@ from syntax_nmt.commands.shared.models import (
     model_files,
     scheme_of,
 )
-from syntax_nmt.errors import UserError, errors_of
-from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, reverse_decoder
-from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.inference.forced_model import ForcedModel
+from syntax_nmt.errors import UserError
 from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.alignments.aligned_corpus import FORWARD, REVERSE, AlignedCorpus
 from syntax_nmt.scoring.alignments.alignment import (
-    Alignment,
     flipped,
     format_alignment,
     read_alignments,
@@ -178,25 +174,21 @@ def _corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
 
 
 def _corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
+    from syntax_nmt.inference.extraction.alignments import align_by_model, reverse_decoder
+    from syntax_nmt.inference.forced_model import ForcedModel
+
+    how = args.layer, args.heads, batch_limits(args)
     model = ForcedModel.load(model_files(args), segmentation_of(args))
     text = model.text(args.source, args.target, scheme_of(args))
     corpus = AlignedCorpus(args.source, lengths=text.lengths())
-    corpus.add(FORWARD, _aligned(args, args.path, model.decoder, text))
+    corpus.add(FORWARD, align_by_model(model.decoder, args.path, text, *how))
     if args.reverse_path:
         data = args.reverse_databin or args.databin
         files = ModelFiles(args.reverse_path, data, args.reverse_parser_config, args.device)
         other = reverse_decoder(files, model.decoder, args.path)
-        aligned = _aligned(args, args.reverse_path, other, text.flipped())
+        aligned = align_by_model(other, args.reverse_path, text.flipped(), *how)
         corpus.add(REVERSE, [None if links is None else flipped(links) for links in aligned])
     return corpus
-
-
-def _aligned(
-    args: argparse.Namespace, path: str, decoder: ForcedDecoder, text: SegmentedPairs
-) -> list[Alignment | None]:
-    with errors_of(path):
-        attention = CrossAttention(decoder, args.layer, args.heads)
-    return align_words(attention, text, *batch_limits(args))
 
 
 # Options that do nothing without others.

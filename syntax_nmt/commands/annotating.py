@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,13 +13,16 @@ from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD
 from syntax_nmt.data.word_annotation import SKIP, STOP
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
 from syntax_nmt.preparation.annotators.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotators.shard import Shard, find_shard
-from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
+
+BY = ("tagger", "rules")
+"""How chunks are made."""
 
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
@@ -196,6 +199,28 @@ class AnnotatorSettings:
         return StanzaAnnotator(models, self.device, self.max_words, self.batch_size)
 
 
+def chunk_annotator(
+    settings: AnnotatorSettings, lang: str, by: str, stanza_dir: Path | None = None
+) -> StanzaAnnotator:
+    """The chunk annotator.
+
+    Args:
+        lang: language of the text.
+        by: one of :data:`BY`.
+        stanza_dir: used instead of the settings' own.
+
+    Raises:
+        UserError: models are missing, or a tagger is given to the rules.
+    """
+    if by == "rules":
+        if settings.chunk_model is not None:
+            raise UserError(
+                f"--chunk-model {settings.chunk_model}: the rules use no tagger: leave it out"
+            )
+        return replace(settings.annotator("constituents", lang, stanza_dir), as_chunks=True)
+    return settings.annotator("chunks", lang, stanza_dir)
+
+
 def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
     """The options `--stanza-model NAME=FILE` whose models are of other tasks.
 
@@ -230,10 +255,14 @@ def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
         made_by: annotates the lines.
     """
     runs_on = resources(args)
-    counts = annotate_file(args.input, args.output, made_by, runs_on)
+    counts = annotate_file(args.input, args.output, made_by, runs_on, note=_note)
     print(f"{args.output}: {describe(counts)}", file=sys.stderr)
     if runs_on.shard.count > 1:
         print(merge_command(runs_on.shard, args.input, args.output), file=sys.stderr)
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def resources(args: argparse.Namespace) -> Resources:

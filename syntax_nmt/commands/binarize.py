@@ -11,7 +11,6 @@ from syntax_nmt.commands.annotating import (
 )
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.subwords import SCHEMES
-from syntax_nmt.preparation.binarizing import binarize
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
@@ -57,6 +56,8 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: the parsed options.
     """
+    from syntax_nmt.preparation.binarizing import binarize
+
     threshold = feature_threshold(args)
     # Every option is one of its arguments.
     binarize(**{**vars(args), "feature_threshold": threshold})

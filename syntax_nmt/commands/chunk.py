@@ -11,10 +11,12 @@ from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, defaults_of, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    BY,
     AnnotatorSettings,
     add_model_options,
     add_shard_options,
     add_worker_options,
+    chunk_annotator,
     refuse_unused_models,
     resources,
     run_annotation,
@@ -26,7 +28,6 @@ from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 from syntax_nmt.preparation.annotators.chunker_training import MAX_STEPS, train_chunker
 from syntax_nmt.preparation.annotators.shard import Shard
 from syntax_nmt.reporting.findings import Findings
@@ -40,7 +41,6 @@ EXAMPLE = (
     "--chunk-model chunker.pt"
 )
 RESUMES = "input"
-BY = ("tagger", "rules")
 # Options that do nothing without others.
 _NEEDS = {
     "json": ("score",),
@@ -135,28 +135,6 @@ def _refuse_annotating(args: argparse.Namespace) -> None:
     for name, value in usual.items():
         if getattr(args, name) != value:
             raise UserError(f"{flag(name)} does nothing without --input or --score: leave it out")
-
-
-def chunk_annotator(
-    settings: AnnotatorSettings, lang: str, by: str, stanza_dir: Path | None = None
-) -> StanzaAnnotator:
-    """The chunk annotator.
-
-    Args:
-        lang: language of the text.
-        by: one of :data:`BY`.
-        stanza_dir: used instead of the settings' own.
-
-    Raises:
-        UserError: models are missing, or a tagger is given to the rules.
-    """
-    if by == "rules":
-        if settings.chunk_model is not None:
-            raise UserError(
-                f"--chunk-model {settings.chunk_model}: the rules use no tagger: leave it out"
-            )
-        return replace(settings.annotator("constituents", lang, stanza_dir), as_chunks=True)
-    return settings.annotator("chunks", lang, stanza_dir)
 
 
 def chunk_trees(trees: Path, output: Path) -> Counter[str]:

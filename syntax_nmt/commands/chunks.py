@@ -19,8 +19,6 @@ from syntax_nmt.commands.shared.models import (
     scheme_of,
 )
 from syntax_nmt.errors import UserError, errors_of
-from syntax_nmt.inference.extraction.chunks import ChunkPredictor, corpus_of_model
-from syntax_nmt.inference.forced_model import ForcedModel
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.chunks.chunk_report import (
     BRACKETS,
@@ -125,6 +123,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _corpus_of_model(args: argparse.Namespace, score: GoldChunks | None) -> ChunkedCorpus:
+    from syntax_nmt.inference.extraction.chunks import ChunkPredictor, corpus_of_model
+    from syntax_nmt.inference.forced_model import ForcedModel
+
     model = ForcedModel.load(model_files(args), segmentation_of(args))
     with errors_of(args.path):
         predictor = ChunkPredictor(model.decoder, *batch_limits(args))

@@ -1,6 +1,9 @@
 """`syntax-nmt contrast`: measures how often models prefer references to copies with an error."""
 
+from __future__ import annotations
+
 import argparse
+from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import add_files, ascending_numbers
 from syntax_nmt.commands.shared.findings import (
@@ -11,9 +14,6 @@ from syntax_nmt.commands.shared.findings import (
 from syntax_nmt.commands.shared.forcing import add_forcing_arguments, segmentation_of
 from syntax_nmt.commands.shared.models import batch_limits, files_of_model
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.forced_decoding import sentence_scores
-from syntax_nmt.inference.forced_model import ForcedModel
-from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.reporting.findings import TSV
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
@@ -31,6 +31,9 @@ from syntax_nmt.scoring.contrast.contrastive_pairs import (
     read_parallel_pairs,
 )
 from syntax_nmt.scoring.parallel_text import TokenPair
+
+if TYPE_CHECKING:  # the command starts without torch and fairseq
+    from syntax_nmt.inference.segmentation import Segment
 
 EXAMPLE = (
     "syntax-nmt contrast data-bin --path checkpoints/checkpoint_best.pt --source contrast.src "
@@ -121,6 +124,9 @@ def _pair_scores(
     args: argparse.Namespace, path: str, pairs: list[ContrastivePair]
 ) -> list[PairScores | None]:
     """The scores of one model, which is in memory only during this call."""
+    from syntax_nmt.inference.forced_decoding import sentence_scores
+    from syntax_nmt.inference.forced_model import ForcedModel
+
     files = ModelFiles(path, args.databin, args.parser_config, args.device)
     model = ForcedModel.load(files, segmentation_of(args))
     tokens = _token_pairs(pairs, model.source, model.target)

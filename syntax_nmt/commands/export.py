@@ -1,41 +1,10 @@
 """`syntax-nmt export`: exports a trained model to CTranslate2 or stock fairseq."""
 
 import argparse
-import shlex
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
-import torch
-from sentencepiece import SentencePieceProcessor
-
-from syntax_nmt.backbone.source_factors import SourceFactors
-from syntax_nmt.data.folder_lock import folder_lock
-from syntax_nmt.data.linearised_folder import linearised_mode
-from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
-from syntax_nmt.data.prepared_text import (
-    TextSegmentation,
-    prepared_folder,
-    read_segmentation,
-    write_segmentation,
-)
-from syntax_nmt.data.text_files import errors_in_writing
 from syntax_nmt.errors import UserError
-from syntax_nmt.export.ctranslate2_model import QUANTIZATIONS, Converted, check_installed, convert
-from syntax_nmt.export.stock_transformer import (
-    feature_in_the_way,
-    save_dictionaries,
-    save_stock_checkpoint,
-    source_factors,
-    stock_transformer,
-)
-from syntax_nmt.inference.checkpoint import load_model, quiet_fairseq
-from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
-from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.reporting.output import tell
-from syntax_nmt.task.annotation_inputs import parsed_kinds
+from syntax_nmt.export.engines import CTRANSLATE2, FAIRSEQ, QUANTIZATIONS
 
 EXAMPLE = (
     "syntax-nmt export checkpoints/checkpoint_best.pt --data prepared --to ctranslate2 "
@@ -49,8 +18,6 @@ Linguistic features of the source become source factors of --to ctranslate2.
 except for rounding between two equally good words. Wider beams may differ, because CTranslate2 ends
 its search by another rule, and --quantization adds differences.
 """
-CHECKPOINT = "model.pt"
-CTRANSLATE2, FAIRSEQ = "ctranslate2", "fairseq"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,167 +51,10 @@ def run(args: argparse.Namespace) -> None:
     """Exports one model.
 
     Raises:
-        UserError: a feature of the model that the engine does not know, or a file that cannot be
-            used.
+        UserError: as of :func:`~syntax_nmt.export.exporting.export_model`.
     """
-    if args.to == CTRANSLATE2:
-        check_installed()
-    elif args.quantization is not None:
+    from syntax_nmt.export.exporting import export_model
+
+    if args.to != CTRANSLATE2 and args.quantization is not None:
         raise UserError("--quantization is for --to ctranslate2: leave it out with --to fairseq")
-    folder, data_bin = prepared_folder(args.data)
-    with quiet_fairseq(), new_folder(args.output) as unfinished:
-        model, task, cfg = load_model(args.checkpoint, data_bin, torch.device("cpu"))
-        to_ctranslate2 = args.to == CTRANSLATE2
-        feature = feature_in_the_way(model, cfg.model, knows_factors=to_ctranslate2)
-        if feature is not None:
-            parser = " --parser-config FILE" if parsed_kinds([model]) else ""
-            known = not feature_in_the_way(model, cfg.model, knows_factors=True)
-            others = "fairseq does not know: give --to ctranslate2, or"
-            who = others if known else "no other engine knows:"
-            raise UserError(
-                f"{args.checkpoint}: the model has {feature}, which {who} "
-                f"translate with fairseq-interactive{parser} or `syntax_nmt.load`"
-            )
-        factors = source_factors(model)
-        stock, options = stock_transformer(model, cfg.model, task, factors)
-        pair = task.cfg.source_lang, task.cfg.target_lang
-        if to_ctranslate2:
-            converted = Converted(model, stock, options, factors)
-            convert(converted, task, args.quantization, unfinished)
-        else:
-            save_dictionaries(task, unfinished)
-            save_stock_checkpoint(stock, options, unfinished / CHECKPOINT)
-        segmented = _keep_segmentation(folder, unfinished, pair)
-        if factors is not None:
-            _keep_parser(folder, unfinished)
-    tell(f"{args.output}: a model of {args.to} with vocabulary; it translates with")
-    parser = "" if factors is None or _has_parser(factors, args.output) else "--parser-config FILE "
-    tell(_command_line(args.to, args.output, pair, segmented, parser))
-
-
-@contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to write to, which gets its name when it is complete, and is removed otherwise.
-
-    Args:
-        path: must not be there, or be empty.
-
-    Raises:
-        UserError: there is something, another process writes there, or the disk is full.
-    """
-    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise UserError(f"--output {path}: already exists: give a new folder")
-    with errors_in_writing(path):
-        path = path.resolve()  # a link stays
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    busy = f"--output {path}: another process writes there: wait for it or give another folder"
-    with folder_lock(unfinished, busy):
-        try:
-            for left in unfinished.iterdir():  # of a killed export
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-            with errors_in_writing(path):
-                yield unfinished
-            unfinished.replace(path)
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _has_parser(factors: SourceFactors, folder: Path) -> bool:
-    """Whether a folder has the parser's configuration, or no factor needs one."""
-    needed = any(factor.kind is not None for factor in factors.factors)
-    return not needed or (folder / PARSER_CONFIG).is_file()
-
-
-def _keep_parser(folder: Path, output: Path) -> None:
-    """Writes the parser's configuration, if the data folder has one; the models stay in place."""
-    if (folder / PARSER_CONFIG).is_file():
-        ParserConfig.read(folder / PARSER_CONFIG).write(output / PARSER_CONFIG)
-
-
-def _keep_segmentation(
-    folder: Path, output: Path, pair: tuple[str, str]
-) -> dict[str, TextSegmentation] | None:
-    """Copies the segmentation models, under names of their own; None if the data folder names none,
-    or brackets are symbols that other engines do not know: they get text in pieces.
-
-    Raises:
-        UserError: a file that is named as a model is none.
-    """
-    if not (folder / SEGMENTATION).exists() or linearised_mode(folder) is not None:
-        return None
-    languages = read_segmentation(folder)
-    models = {language: languages[language].sentencepiece_model for language in pair}
-    one = len(set(models.values())) == 1
-    names = {
-        model: "sentencepiece.model" if one else f"sentencepiece.{language}.model"
-        for language, model in models.items()
-    }
-    kept = {}
-    for language in pair:
-        kept[language] = languages[language]
-        model = languages[language].sentencepiece_model
-        if model is not None:
-            copy = output / names[model]
-            _copy_piece_model(model, copy)
-            kept[language] = replace(kept[language], sentencepiece_model=copy)
-    write_segmentation(output, kept)
-    return kept
-
-
-def _copy_piece_model(model: Path, copy: Path) -> None:
-    """Copies a sentencepiece model into a folder that may be published: no other file.
-
-    Raises:
-        UserError: it is another file.
-    """
-    try:
-        content = model.read_bytes()
-        SentencePieceProcessor(model_proto=content)
-    except (OSError, RuntimeError):
-        raise UserError(
-            f"{model}: is no sentencepiece model: run the same `syntax-nmt prepare` line again"
-        ) from None
-    copy.write_bytes(content)
-
-
-def _command_line(
-    engine: str,
-    folder: Path,
-    pair: tuple[str, str],
-    segmented: dict[str, TextSegmentation] | None,
-    parser: str,
-) -> str:
-    """A command that translates stdin.
-
-    Args:
-        parser: option of the parser's configuration, if the folder has none.
-    """
-    name = shlex.quote(str(folder))
-    if engine == CTRANSLATE2:
-        given = "--segmented " if segmented is None else ""
-        return f"  python -m syntax_nmt.export.translate {given}{parser}{name} < text"
-    words = [f"fairseq-interactive {name} --path {name}/{CHECKPOINT} --cpu --beam 5"]
-    words += [f"-s {pair[0]} -t {pair[1]}"]
-    text = "text"
-    if segmented is not None:
-        source, target = (segmented[language] for language in pair)
-        if source.sentencepiece_model is not None and target.sentencepiece_model is None:
-            text = "pieces  # fairseq-interactive cannot segment the source alone"
-        else:
-            words += _segmenting_options(folder, source, target)
-    return "  " + " \\\n    ".join(words) + f" < {text}"
-
-
-def _segmenting_options(
-    folder: Path, source: TextSegmentation, target: TextSegmentation
-) -> Iterator[str]:
-    """The options for segmenting typed text and joining translations."""
-    if source.sentencepiece_model is not None:
-        model = shlex.quote(str(folder / source.sentencepiece_model.name))
-        yield f"--bpe sentencepiece --sentencepiece-model {model}"
-    elif target.sentencepiece_model is not None:
-        yield "--post-process sentencepiece"
-    if (source.tokenizer, target.tokenizer) != ("none", "none"):
-        yield '--user-dir "$(syntax-nmt user-dir)" --tokenizer syntax_words'
-        yield shlex.join(source.tokenizer_options("source"))
-        yield shlex.join(target.tokenizer_options("target"))
+    export_model(args.checkpoint, args.data, args.to, args.output, args.quantization)

@@ -1,18 +1,21 @@
 """`syntax-nmt inspect`: shows the content of a data-bin folder and checks it."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import add_numbers, natural_int
 from syntax_nmt.commands.shared.models import add_subwords_argument, scheme_of
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.data.text_files import check_writable
-from syntax_nmt.inspection.data_inspection import Inspection, inspect_data
-from syntax_nmt.inspection.data_report import json_report, text_report
-from syntax_nmt.inspection.data_samples import draw_samples, sample_split
 from syntax_nmt.reporting.output import STDOUT, open_output
+
+if TYPE_CHECKING:  # the command starts without torch and fairseq
+    from syntax_nmt.inspection.data_inspection import Inspection
 
 EXAMPLE = "syntax-nmt inspect data-bin --samples 3 --json figures.json"
 
@@ -59,6 +62,10 @@ def run(args: argparse.Namespace) -> None:
         UserError: it is no data-bin folder, or has no such split.
         SystemExit: something is wrong with the data.
     """
+    from syntax_nmt.inspection.data_inspection import inspect_data
+    from syntax_nmt.inspection.data_report import json_report, text_report
+    from syntax_nmt.inspection.data_samples import draw_samples, sample_split
+
     args.databin = str(prepared_folder(Path(args.databin))[1])
     if args.json not in (None, STDOUT):
         check_writable(Path(args.json), *_inputs(args.databin), *_inputs(args.words))

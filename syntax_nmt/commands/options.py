@@ -4,67 +4,21 @@ fairseq prints its help before it adds the options of the architecture, the task
 """
 
 import argparse
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import Field, fields
-from difflib import get_close_matches
-from inspect import get_annotations
 from pathlib import Path
-from typing import Any
 
-from fairseq.dataclass.utils import gen_parser_from_dataclass
-from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
-from fairseq.registry import REGISTRIES
-from fairseq.tasks import TASK_REGISTRY
-
-import syntax_nmt.plugin  # noqa: F401  registers the components
 from syntax_nmt import FOLDER
-from syntax_nmt.arguments import flag
-from syntax_nmt.errors import UserError
-from syntax_nmt.models.options import SyntaxHybridOptions, SyntaxRNNOptions
-from syntax_nmt.preparation.training_commands import (
-    named_method,
-    next_commands,
-    train_command,
-    translate_command,
-    wrapped,
-)
-from syntax_nmt.preparation.training_data import TrainingData
-from syntax_nmt.reporting.findings import markdown_lines
 from syntax_nmt.reporting.output import STDOUT, open_output
 
 EXAMPLE = (
     "syntax-nmt options phrase_transformer dependency_cross_entropy\n"
     "  syntax-nmt options --training prepared"
 )
-_PACKAGE = "syntax_nmt."
 
 DESCRIPTION = """\
 Lists the options of architectures, criterions, the task, the tokenizer and the optimizer, which
 fairseq-train --help omits, and the presets of an architecture. Without NAME it lists the names.
 With --training it prints complete commands for your data, of all methods or of those named.
 """
-
-_INTRODUCTION = """\
-# Options of models, criterions and the task
-
-`syntax-nmt options --markdown` generates this page from the code. `syntax-nmt options NAME` lists
-the options of an architecture or a criterion with fairseq's own, and what the architecture
-presets."""
-
-Components = Mapping[str, Mapping[str, Any]]
-"""Classes that fairseq has registered, by option and by name."""
-
-
-def components() -> Components:
-    """Those of this package, from fairseq's registries."""
-    kinds = {"arch": ARCH_MODEL_REGISTRY, "task": TASK_REGISTRY}
-    kinds |= {kind: found["registry"] for kind, found in REGISTRIES.items()}
-    ours = {
-        kind: {name: found[name] for name in sorted(found) if _is_ours(found[name])}
-        for kind, found in kinds.items()
-    }
-    return {kind: found for kind, found in ours.items() if found}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +50,16 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: there is nothing of a name.
     """
+    from syntax_nmt.commands.shared.components import listing, page
+    from syntax_nmt.preparation.training_commands import (
+        named_method,
+        next_commands,
+        train_command,
+        translate_command,
+        wrapped,
+    )
+    from syntax_nmt.preparation.training_data import TrainingData
+
     if args.training is not None:
         data = TrainingData.of(args.training)
         methods = [named_method(data, name) for name in args.names]
@@ -105,90 +69,8 @@ def run(args: argparse.Namespace) -> None:
             for command in (train_command, translate_command)
         ) or next_commands(data, FOLDER)
     elif args.markdown:
-        said = _page(components()).removesuffix("\n")
+        said = page()
     else:
-        said = _listing(components(), args.names)
+        said = listing(args.names)
     with open_output(STDOUT) as out:
         print(said, file=out)
-
-
-def _listing(known: Components, names: Sequence[str]) -> str:
-    """The options of some names, or all names."""
-    for name in names:
-        if not any(name in found for found in known.values()):
-            close = get_close_matches(name, {each for found in known.values() for each in found})
-            advice = f"did you mean {close[0]}?" if close else "`syntax-nmt options` lists all"
-            raise UserError(f"{name}: unknown name: {advice}")
-    parts = []
-    for kind, found in known.items():
-        if not names:
-            parts.append("\n  ".join([f"--{kind}:", *found]))
-        for name in names:
-            if name in found:
-                parts.append(f"--{kind} {name}\n\n{_options_of(kind, name, found[name])}")
-    return "\n".join(parts)
-
-
-def _options_of(kind: str, name: str, component: Any) -> str:
-    parser = argparse.ArgumentParser(usage=argparse.SUPPRESS, add_help=False, allow_abbrev=False)
-    if hasattr(component, "add_args"):
-        component.add_args(parser)
-    else:  # of a tokenizer fairseq keeps the options under this name
-        gen_parser_from_dataclass(parser, getattr(component, "__dataclass")())
-    if kind == "arch":
-        preset = argparse.Namespace()
-        ARCH_CONFIG_REGISTRY[name](preset)
-        for action in parser._actions:
-            if action.dest in preset:
-                action.help = f"{action.help} [{name}: {getattr(preset, action.dest)}]"
-    return parser.format_help()
-
-
-def _page(known: Components) -> str:
-    """All options in tables: those of methods by paper, others by component."""
-    having = {
-        "`--arch syntax_rnn`": SyntaxRNNOptions,
-        "`--arch syntax_hybrid`": SyntaxHybridOptions,
-    }
-    for kind in ("criterion", "task"):
-        having |= {f"`--{kind} {name}`": vars(x)["__dataclass"] for name, x in known[kind].items()}
-    tables: dict[str, list[tuple[str, str]]] = {}
-    seen: set[type] = set()
-    for component, config in having.items():
-        for declared in filter(_is_ours, config.__mro__):
-            own = get_annotations(declared)
-            # An option without help is one of another group, only read here.
-            options = [each for each in fields(declared) if "help" in each.metadata]
-            rows = [_row(each) for each in options if each.name in own]
-            if declared not in seen and rows:
-                heading = component if _overrides(declared) else _paper(declared) or component
-                tables.setdefault(heading, []).extend(rows)
-            seen.add(declared)
-    parts = [
-        "\n".join([f"## {heading}\n", *markdown_lines([("option", "meaning"), *rows])])
-        for heading, rows in sorted(tables.items())
-    ]
-    return "\n\n".join([_INTRODUCTION, *parts]) + "\n"
-
-
-def _paper(declared: type) -> str | None:
-    """The method of the options, in the first words of its folder; None = no method."""
-    package = declared.__module__.rpartition(".")[0]
-    if not package.startswith(f"{_PACKAGE}methods."):
-        return None
-    return (sys.modules[package].__doc__ or "").splitlines()[0].rstrip(".")
-
-
-def _overrides(declared: type) -> bool:
-    """Whether options only have other defaults than those of a method."""
-    inherited = {name for base in declared.__mro__[1:] for name in get_annotations(base)}
-    return set(get_annotations(declared)) <= inherited
-
-
-def _row(option: Field) -> tuple[str, str]:
-    text = option.metadata["help"]
-    return f"`{flag(option.name)}`", text[0].upper() + text[1:]
-
-
-def _is_ours(component: Any) -> bool:
-    return component.__module__.startswith(_PACKAGE)

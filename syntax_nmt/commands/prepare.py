@@ -3,23 +3,24 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
+    BY,
     AnnotatorSettings,
     add_feature_options,
     add_mismatch_options,
     add_model_options,
     add_worker_options,
+    chunk_annotator,
     feature_threshold,
     resources,
     unused_models,
 )
-from syntax_nmt.commands.chunk import BY, chunk_annotator
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import (
     add_linearised_arguments,
@@ -27,21 +28,19 @@ from syntax_nmt.commands.shared.linearised import (
     parsed_first,
 )
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
-from syntax_nmt.data.annotation.columns import check_columns
+from syntax_nmt.data.annotation.columns import Column, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
-from syntax_nmt.preparation.preparation import Preparation, summary
 from syntax_nmt.preparation.segment import load_model
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
-from syntax_nmt.preparation.training_commands import method_list
-from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.text.cleaning import MODES
@@ -164,6 +163,10 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: the options of :func:`add_arguments`.
     """
+    from syntax_nmt.preparation.preparation import Preparation, summary
+    from syntax_nmt.preparation.training_commands import method_list
+    from syntax_nmt.preparation.training_data import TrainingData
+
     plan = _plan(args)
     done = Preparation(plan, lambda line: print(line, file=sys.stderr))
     parsed = parsed_first(args.linearised, plan.source, plan.target)
@@ -214,6 +217,7 @@ def _plan(args: argparse.Namespace) -> Plan:
             f"--features {args.features}: there are no dependency trees to take them from: leave "
             "--no-parse out, or give PREF.LANG.conllu"
         )
+    _refuse_empty_columns(columns, annotators, given)
     for kind, find in annotators.items():
         wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
         if any((split.name, kind) not in given for split in wanted):
@@ -241,6 +245,23 @@ def _plan(args: argparse.Namespace) -> Plan:
     )
     refuse_to_overwrite(plan, _models(args))
     return plan
+
+
+def _refuse_empty_columns(
+    columns: Sequence[Column],
+    annotators: Mapping[AnnotationKind, Callable[[], StanzaAnnotator]],
+    given: Mapping[tuple[str, AnnotationKind], Path],
+) -> None:
+    """Refuses features that the training text will not have.
+
+    Raises:
+        UserError: names the column, and the file or the models.
+    """
+    file = given.get(("train", HEADS))
+    if columns and file is not None:
+        refuse_empty_in(file, columns)
+    elif columns and HEADS in annotators:
+        refuse_not_made(annotators[HEADS]().models, columns)
 
 
 def _idle_settings(args: argparse.Namespace) -> Iterator[str]:

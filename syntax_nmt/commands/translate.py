@@ -3,19 +3,8 @@
 import argparse
 from pathlib import Path
 
-from syntax_nmt import FOLDER
 from syntax_nmt.arguments import natural_int
-from syntax_nmt.commands.shared.fairseq_programs import lines_of
-from syntax_nmt.commands.train import checkpoints
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.training_commands import (
-    named_method,
-    training_threads,
-    translates_typed_text,
-    typed_command,
-    wrapped,
-)
-from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.reporting.output import STDOUT, open_output, tell
 
 EXAMPLE = "syntax-nmt translate prepared heads raw/test.en > test.de"
@@ -49,6 +38,18 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: the method is unknown, not trained, or reads what no parser gives.
     """
+    from syntax_nmt import FOLDER
+    from syntax_nmt.preparation.fairseq_programs import lines_of
+    from syntax_nmt.preparation.training_commands import (
+        named_method,
+        training_threads,
+        translates_typed_text,
+        typed_command,
+        wrapped,
+    )
+    from syntax_nmt.preparation.training_data import TrainingData
+    from syntax_nmt.preparation.trainings import checkpoints
+
     data = TrainingData.of(args.prepared)
     method = named_method(data, args.method)
     if not translates_typed_text(data, method):

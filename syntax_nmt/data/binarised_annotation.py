@@ -11,7 +11,8 @@ import numpy as np
 
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
-from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, read_manifest
+from syntax_nmt.data.manifest import NAME, AnnotationFile, Fingerprint, read_manifest, remedy
+from syntax_nmt.data.prepared_text import made_by_prepare
 from syntax_nmt.data.ragged import RaggedArray, count_rows
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.languages import SOURCE, TARGET
@@ -79,14 +80,16 @@ def open_annotation(
         rows = RaggedArray.open(prefix.parent / name)
         labels = read_labels(prefix.parent, kind)
     except (OSError, ValueError, AssertionError) as error:
-        raise UserError(f"{prefix.parent / name}: cannot be read ({error}): {REMEDY}") from error
+        raise UserError(
+            f"{prefix.parent / name}: cannot be read ({error}): {remedy(prefix)}"
+        ) from error
     lengths = np.asarray(sizes).astype(np.int64) - 1
     _check_lengths(rows, kind, lengths, prefix.parent / name, entry.source)
     _check_numbers(rows, kind.limits(lengths, len(labels)), prefix.parent / name, entry.source)
     if len(rows) != entry.sentences:
         raise UserError(
             f"{prefix.parent / name}.idx: {len(rows)} sentences, {NAME} says {entry.sentences}: "
-            f"one of them is damaged: {REMEDY}"
+            f"one of them is damaged: {remedy(prefix)}"
         )
     return BinarisedAnnotation(kind, rows, labels)
 
@@ -94,7 +97,8 @@ def open_annotation(
 def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> AnnotationFile:
     manifest = prefix.with_name(NAME)
     if not manifest.is_file():
-        raise UserError(f"{manifest}: not found, so there is no annotation: {REMEDY}")
+        cure = _making(kind) if made_by_prepare(manifest.parent) else remedy(manifest)
+        raise UserError(f"{manifest}: not found, so there is no annotation: {cure}")
     files = read_manifest(prefix.parent)
     if name not in files:
         raise _not_made(manifest, files.keys(), name, kind)
@@ -102,8 +106,14 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
     needed |= {kind.labels_file} if kind.labels_file else set()
     unchecked = sorted(needed - files[name].files.keys())
     if unchecked:
-        raise UserError(f"{manifest}: damaged (no checksum of {unchecked[0]} for {name}): {REMEDY}")
+        raise UserError(
+            f"{manifest}: damaged (no checksum of {unchecked[0]} for {name}): {remedy(manifest)}"
+        )
     return files[name]
+
+
+def _making(kind: AnnotationKind) -> str:
+    return f"run `syntax-nmt prepare` again with {kind.making or 'that annotation'}"
 
 
 def _not_made(manifest: Path, files: Collection[str], name: str, kind: AnnotationKind) -> UserError:
@@ -115,10 +125,9 @@ def _not_made(manifest: Path, files: Collection[str], name: str, kind: Annotatio
     split, pair, *rest = name.split(".")
     of_split = sorted(file for file in files if file.startswith(f"{split}.{pair}."))
     listed = ", ".join(of_split or sorted(files)) or "nothing"
-    remedy = (
-        f"run `syntax-nmt prepare` again with {kind.making or 'that annotation'}, or put "
-        f"{split}.{'.'.join(rest[:-1])}.{kind.ending} beside the tokenised text and {REMEDY}"
-    )
+    file = f"{split}.{'.'.join(rest[:-1])}.{kind.ending}"
+    text = "raw" if made_by_prepare(manifest.parent) else "tokenised"
+    cure = f"{_making(kind)}, or put {file} beside the {text} text and {remedy(manifest)}"
     of_kind = [file for file in of_split if file.endswith(f".{kind.name}")]
     # Trees of the target are rarely there; those of the source, under the same name, mostly.
     of_source = kind.side == TARGET and any(
@@ -127,9 +136,9 @@ def _not_made(manifest: Path, files: Collection[str], name: str, kind: Annotatio
     if of_kind and not of_source:
         return UserError(
             f"{manifest} has no {name}, but that of the other language (it has {listed}): are "
-            f"--source-lang and --target-lang exchanged? Otherwise {remedy}"
+            f"--source-lang and --target-lang exchanged? Otherwise {cure}"
         )
-    return UserError(f"{manifest} has no {name} (it has {listed}): {remedy}")
+    return UserError(f"{manifest} has no {name} (it has {listed}): {cure}")
 
 
 def _check_fingerprints(
@@ -143,7 +152,7 @@ def _check_fingerprints(
         except (OSError, ValueError) as error:  # ValueError: no name that a file can have
             reason = getattr(error, "strerror", None) or error
             raise UserError(
-                f"{path}: cannot be read ({reason}), but {NAME} names it: {REMEDY}"
+                f"{path}: cannot be read ({reason}), but {NAME} names it: {remedy(path)}"
             ) from error
         difference = found.difference(recorded)
         if not difference:
@@ -154,14 +163,14 @@ def _check_fingerprints(
             cause = f"not the tag list {name} was made with"
         else:
             cause = f"has changed since {name} was made for it"
-        raise UserError(f"{path}: {cause} ({difference}): {REMEDY}")
+        raise UserError(f"{path}: {cause} ({difference}): {remedy(path)}")
 
 
 def _check_number(found: int, expected: int, path: Path) -> None:
     """Compares the number of sentences with the dataset's."""
     if found != expected:
         raise UserError(
-            f"{path}: {found} sentences, the dataset has {expected}: {REMEDY}, and give no "
+            f"{path}: {found} sentences, the dataset has {expected}: {remedy(path)}, and give no "
             f"option that joins or leaves out sentences"
         )
 
@@ -177,8 +186,9 @@ def _check_lengths(
         raise UserError(
             f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) covers "
             f"{found[row]} subwords, the dataset has {expected[row]} without EOS "
-            f"({len(differing)} sentences differ): {REMEDY}, and give no option that shortens or "
-            f"lengthens sentences (--truncate-source, --prepend-bos, --num-batch-buckets)"
+            f"({len(differing)} sentences differ): {remedy(path)}, and give no option that "
+            "shortens or lengthens sentences (--truncate-source, --prepend-bos, "
+            "--num-batch-buckets)"
         )
 
 
@@ -199,7 +209,8 @@ def _check_numbers(
         number = lowest[row] if lowest[row] < least else highest[row]
         raise UserError(
             f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) holds {number}, "
-            f"its numbers can be {least} to {most} ({len(wrong)} sentences hold such): {REMEDY}"
+            f"its numbers can be {least} to {most} ({len(wrong)} sentences hold such): "
+            f"{remedy(path)}"
         )
 
 
@@ -215,4 +226,4 @@ def read_labels(folder: Path, kind: AnnotationKind) -> tuple[str, ...]:
     try:
         return tuple(path.read_text(encoding="utf-8").split())
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read ({error}): {REMEDY}") from error
+        raise UserError(f"{path}: cannot be read ({error}): {remedy(path)}") from error

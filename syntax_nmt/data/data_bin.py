@@ -11,6 +11,7 @@ from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import infer_dataset_impl
 
 from syntax_nmt.data.data_bin_names import check_format
+from syntax_nmt.data.prepared_text import again
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.text_files import check_regular
 from syntax_nmt.errors import UserError
@@ -34,6 +35,9 @@ def no_data_bin(folder: Path, lacks: str) -> UserError:
     return UserError(f"{folder}: no data-bin folder, it has no {lacks}; {hint}")
 
 
+_PREPROCESS = "run fairseq-preprocess again"
+
+
 def load_dictionary(path: str | Path) -> Dictionary:
     """Reads a vocabulary.
 
@@ -47,13 +51,16 @@ def load_dictionary(path: str | Path) -> Dictionary:
         check_regular(path)
         return Dictionary.load(str(path))
     except FileNotFoundError:
-        raise UserError(f"{path}: not found: run fairseq-preprocess again") from None
+        raise UserError(f"{path}: not found: {again(Path(path).parent, _PREPROCESS)}") from None
     except Exception as error:  # fairseq raises nothing narrower for a wrong encoding
         reason = f"cannot be read ({str(error)[:_SHOWN]})"
-        raise UserError(f"{path}: {reason}: run fairseq-preprocess again") from error
+        raise UserError(f"{path}: {reason}: {again(Path(path).parent, _PREPROCESS)}") from error
 
 
-REMEDY = "run fairseq-preprocess again, then `syntax-nmt binarize` if there is annotation"
+def _remedy(file: Path) -> str:
+    """What to do about a file of a text that a folder lacks, or has damaged."""
+    binarize = ", then `syntax-nmt binarize` if there is annotation"
+    return again(file.parent, f"{_PREPROCESS}{binarize}")
 
 
 def split_prefixes(folder: Path, split: str, source: str, target: str, combine: bool) -> list[Path]:
@@ -100,7 +107,9 @@ def check_texts(prefix: Path, dictionaries: dict[str, Dictionary]) -> None:
             counts[f"{text}.idx"] = _check_text(text, dictionary, f"dict.{language}.txt")
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{name} {sentences}" for name, sentences in counts.items())
-        raise UserError(f"the texts have different numbers of sentences ({listed}): {REMEDY}")
+        raise UserError(
+            f"the texts have different numbers of sentences ({listed}): {_remedy(prefix)}"
+        )
 
 
 def _is_there(text: Path) -> bool:
@@ -112,7 +121,7 @@ def _is_there(text: Path) -> bool:
     files = [Path(f"{text}.{ending}") for ending in ("idx", "bin")]
     missing = [path for path in files if not path.is_file()]
     if len(missing) == 1:
-        raise UserError(f"{missing[0]}: not found: {REMEDY}")
+        raise UserError(f"{missing[0]}: not found: {_remedy(text)}")
     return not missing
 
 
@@ -121,7 +130,7 @@ def _check_text(text: Path, dictionary: Dictionary, dictionary_name: str) -> int
     try:
         tokens, sizes = open_indexed(text, shortest=1)
     except (OSError, ValueError) as error:
-        raise UserError(f"{error}: {REMEDY}") from error
+        raise UserError(f"{error}: {_remedy(text)}") from error
     if not len(tokens):
         raise UserError(f"{text}.bin: holds no token: give fairseq-preprocess a text that does")
     lowest, highest = int(tokens.min()), int(tokens.max())
@@ -129,6 +138,6 @@ def _check_text(text: Path, dictionary: Dictionary, dictionary_name: str) -> int
         wrong = lowest if lowest < 0 else highest
         raise UserError(
             f"{text}.bin: token {wrong}, {dictionary_name} has {len(dictionary)} entries: the one "
-            f"or the other is damaged or of another text: {REMEDY}"
+            f"or the other is damaged or of another text: {_remedy(text)}"
         )
     return len(sizes)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from wcwidth import wcswidth
 
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.errors import printable
+from syntax_nmt.errors import UserError, printable
 
 # Symbols of a head, by whether it has dependents above and below; with a plain end where other
 # lines pass.
@@ -27,7 +27,15 @@ def draw_tree(
 
     Returns:
         lines with line ends.
+
+    Raises:
+        UserError: it is no tree, but a list of them, for example.
     """
+    if not isinstance(tree, DependencyTree):
+        raise UserError(
+            f"draw_tree draws one dependency tree, and this is a {type(tree).__name__}: give one "
+            "sentence to `trees`, or draw each tree of its list"
+        )
     arcs = _arcs(tree)
     digits = len(str(len(tree)))
     left = [f"{number:>{digits}} {line}" for number, line in enumerate(arcs, start=1)]

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from textwrap import shorten
 
+from syntax_nmt.data.prepared_text import again
 from syntax_nmt.data.text_files import check_regular, write_atomically
 from syntax_nmt.errors import UserError
 
 NAME = "syntax.json"
 VERSION = 1
-REMEDY = "run `syntax-nmt binarize` (see its --help) after fairseq-preprocess"
 _BLOCK = 1 << 20
 
 
@@ -79,6 +79,11 @@ class AnnotationFile:
     files: dict[str, Fingerprint] = field(default_factory=dict)
 
 
+def remedy(file: Path) -> str:
+    """What to do about a file of annotation that a data-bin folder lacks, or has damaged."""
+    return again(file.parent, "run `syntax-nmt binarize` (see its --help) after fairseq-preprocess")
+
+
 def read_manifest(folder: str | Path) -> dict[str, AnnotationFile]:
     """The annotation files of a folder by name (`train.de-en.de.heads`); empty without a manifest.
 
@@ -96,12 +101,12 @@ def read_manifest(folder: str | Path) -> dict[str, AnnotationFile]:
         if content["version"] != VERSION:
             raise UserError(
                 f"{path}: format version {str(content['version'])[:20]}, this program reads "
-                f"{VERSION}: {REMEDY}"
+                f"{VERSION}: {remedy(path)}"
             )
         return {_plain(name): _annotation_file(entry) for name, entry in content["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = shorten(f"{type(error).__name__}: {error}", 120)
-        raise UserError(f"{path}: damaged ({reason}): remove it and {REMEDY}") from error
+        raise UserError(f"{path}: damaged ({reason}): remove it and {remedy(path)}") from error
 
 
 def write_manifest(folder: str | Path, files: dict[str, AnnotationFile]) -> None:

@@ -17,6 +17,9 @@ FILE_NAME = "segmentation.json"
 RECORD = "prepare.json"
 """The log of `prepare`; every folder that it wrote has one."""
 
+AGAIN = "run the same `syntax-nmt prepare` line again"
+"""Makes whatever the folder lacks, or has damaged; what is sound stays."""
+
 _PATHS = ("sentencepiece_model", "segmenter")
 
 
@@ -88,14 +91,12 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
                 "segmented already"
             ) from None
         raise UserError(
-            f"{path}: not found, it says how text is segmented: run the same `syntax-nmt prepare` "
-            "line again, which keeps what is done and writes the file; or give tokenizer and bpe "
-            "as for fairseq-interactive, or say that the text is segmented already"
+            f"{path}: not found, it says how text is segmented: {AGAIN}, which "
+            "keeps what is done and writes the file; or give tokenizer and bpe as for "
+            "fairseq-interactive, or say that the text is segmented already"
         ) from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        raise UserError(
-            f"{path}: cannot be read: run the same `syntax-nmt prepare` line again"
-        ) from None
+        raise UserError(f"{path}: cannot be read: {AGAIN}") from None
     return languages
 
 
@@ -107,6 +108,18 @@ def prepared_folder(data: Path) -> tuple[Path, Path]:
     """
     folder = data.parent if data.name == "data-bin" else data
     return folder, folder / "data-bin" if (folder / "data-bin").is_dir() else data
+
+
+def made_by_prepare(data: Path) -> bool:
+    """Whether `prepare` wrote a data folder, and not fairseq-preprocess alone."""
+    return (prepared_folder(data)[0] / RECORD).is_file()
+
+
+def again(data: Path, otherwise: str) -> str:
+    """What to do about a data folder with missing or damaged files: :data:`AGAIN`, or `otherwise`
+    where `prepare` did not make it.
+    """
+    return AGAIN if made_by_prepare(data) else otherwise
 
 
 def _of(folder: Path, found: dict[str, Any]) -> TextSegmentation:
@@ -124,5 +137,4 @@ def _piece_model(folder: Path, name: Any) -> Path:
     try:
         return named_file(folder, name)
     except UserError as error:
-        remedy = "run the same `syntax-nmt prepare` line again"
-        raise UserError(f"{folder / FILE_NAME}: {error}; {remedy}") from None
+        raise UserError(f"{folder / FILE_NAME}: {error}; {AGAIN}") from None

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from wcwidth import wcswidth
-
 from syntax_nmt.errors import printable
 
 NO_FIGURE = "–"
@@ -12,6 +10,8 @@ _WIDTH = 100
 
 def labelled(label: str, parts: Sequence[str]) -> list[str]:
     """A label and a list of parts, wrapped to lines."""
+    from wcwidth import wcswidth
+
     margin = max(8, wcswidth(label)) + 2
     lines = [label + " " * (margin - wcswidth(label))]
     for part in map(printable, parts):

@@ -21,7 +21,6 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.export.factored_text import SEPARATOR, beside, can_be_written
 from syntax_nmt.export.stock_transformer import save_dictionaries
 
-QUANTIZATIONS = ("int8", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16")
 CONFIG = "config.json"  # CTranslate2's own, which takes more keys than it knows
 LIMITS = ("max_source_positions", "max_target_positions")
 FACTORS, SCHEME = "source_factors", "source_subwords"  # names of factors; scheme of subwords
@@ -76,7 +75,7 @@ def convert(
     the source's factors with the scheme of its subwords.
 
     Args:
-        quantization: one of :data:`QUANTIZATIONS`; None = float32.
+        quantization: one of :data:`~syntax_nmt.export.engines.QUANTIZATIONS`; None = float32.
 
     Raises:
         UserError: CTranslate2 does not know an option of the model, or computes something else.

@@ -135,9 +135,6 @@ def load_forced_decoder(files: ModelFiles, parser_option: str = "--parser-config
         return ForcedDecoder(model, task, parser)
 
 
-MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their softmax as much again
-
-
 def sentence_scores(
     decoder: ForcedDecoder,
     pairs: Sequence[TokenPair],

@@ -20,7 +20,7 @@ from syntax_nmt.inference.extraction.chunks import ChunkPredictor
 from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import encoder_distances
-from syntax_nmt.inference.forced_decoding import MAX_TOKENS, ForcedDecoder
+from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
     AlignedPair,
@@ -30,7 +30,7 @@ from syntax_nmt.inference.results import (
 )
 from syntax_nmt.inference.search_options import SEARCH_OPTIONS, check_search
 from syntax_nmt.inference.segmentation import Segment
-from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD
+from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, MAX_TOKENS
 from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
@@ -139,6 +139,17 @@ class LoadedModel:
         check_choice("kind", kind, (DEPENDENCIES, CONSTITUENTS))
         return _of_each(partial(self._trees, kind, as_text), sentences)
 
+    def __repr__(self) -> str:
+        pair, model = self.hub.task.cfg, self.hub.cfg.model
+        name = getattr(model, "_name", None) or type(self.model).__name__
+        reads = ", ".join([*self.reads, *(f"feature {name}" for name in self.features)])
+        parts = [
+            f"{pair.source_lang}-{pair.target_lang}, {name}",
+            f"reads {reads}" if reads else "",
+            f"has {', '.join(self.structures)}" if self.structures else "",
+        ]
+        return f"<{type(self).__name__}: {'; '.join(filter(None, parts))}>"
+
     @property
     def reads(self) -> tuple[str, ...]:
         """The parses that the model reads, of which :meth:`parses` tells: `dependencies`,
@@ -146,13 +157,19 @@ class LoadedModel:
         kinds = [kind for kind in parsed_kinds([self.model]) if kind not in COLUMNS]
         return tuple(dict.fromkeys(str(kind.parsed_by) for kind in kinds))
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns of the source's parses that the model reads: `upos`, `deprel`, …"""
+        return tuple(kind.name for kind in parsed_kinds([self.model]) if kind in COLUMNS)
+
     @_in_python
     def parses(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
-        """Trees of the source that the parser gives the model, which reads them.
+        """Trees of the source that the parser gives the model, which reads them or their columns.
 
         Args:
             sentences: raw source text.
-            kind: of :attr:`reads`; by default the first.
+            kind: of :attr:`reads`, and `dependencies` of a model with :attr:`features`; by default
+                the first.
 
         Returns:
             for each sentence a :class:`DependencyTree` or :class:`ConstituentTree`; None = it is
@@ -161,10 +178,11 @@ class LoadedModel:
         Raises:
             UserError: the model reads no such trees.
         """
-        if not self.reads:
+        known = tuple(dict.fromkeys([*self.reads, *([DEPENDENCIES] if self.features else [])]))
+        if not known:
             raise UserError("the model reads no trees of a parser: `trees` has those that it finds")
-        kind = self.reads[0] if kind is None else kind
-        check_choice("kind", kind, self.reads)
+        kind = known[0] if kind is None else kind
+        check_choice("kind", kind, known)
         check_parser(self.model, self._parser)
         return _of_each(partial(self._parses, kind), sentences)
 

@@ -11,6 +11,8 @@ from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.errors import UserError
 
 TEST = "test"
+MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their softmax as much again
+TOKENIZERS = ("moses", "nltk", "space", "syntax_words")  # of fairseq, and ours
 
 # The file option of each subword scheme.
 SUBWORD_FILES = {

@@ -9,6 +9,7 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.data.subwords import NO_SUBWORDS, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -177,7 +178,8 @@ def read_split(
     if segmented is None:
         return SourceText(f"{task.cfg.data}/{split}", tokens, dictionary, None, scheme)
     lines = list(read_lines(segmented))
-    _check_same_tokens(lines, tokens, dictionary, str(segmented), split, side)
+    remedy = f"give --segmented {_pieces(task, split, side)}"
+    _check_same_tokens(lines, tokens, dictionary, f"--segmented {segmented}", split, remedy)
     return SourceText(str(segmented), tokens, dictionary, lines, scheme)
 
 
@@ -220,16 +222,23 @@ def read_sides(task: FairseqTask, wanted: CorpusText) -> tuple[SourceText, Sourc
     return source, target
 
 
+def _pieces(task: FairseqTask, split: str, side: str) -> str:
+    """The segmented text of a split, which `prepare` keeps beside the data-bin folder."""
+    folder, _ = prepared_folder(Path(task.cfg.data))
+    language = task.cfg.source_lang if side == SOURCE else task.cfg.target_lang
+    kept = folder / "pieces" / f"{split}.{language}"
+    return str(kept) if kept.is_file() else f"the {side} text that fairseq-preprocess was given"
+
+
 def _check_same_tokens(
     lines: Sequence[str],
     tokens: Sequence[Tensor],
     dictionary: Dictionary,
     name: str,
     split: str,
-    side: str,
+    remedy: str,
 ) -> None:
     """Refuses a segmented text that is not that of the split."""
-    remedy = f"give --segmented the {side} text that fairseq-preprocess was given"
     if len(lines) != len(tokens):
         raise UserError(
             f"{name} has {len(lines)} lines, the split {split} {len(tokens)} sentences: {remedy}"

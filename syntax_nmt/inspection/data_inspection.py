@@ -19,7 +19,7 @@ from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.data_bin_names import TextName
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures, TokenFile, WordOpeners
-from syntax_nmt.data.manifest import NAME, REMEDY, AnnotationFile, Fingerprint, read_manifest
+from syntax_nmt.data.manifest import NAME, AnnotationFile, Fingerprint, read_manifest, remedy
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
 from syntax_nmt.inspection.data_folder import DataFolder, find_data
@@ -160,7 +160,7 @@ class _Inspector:
         for kind, figures in text.figures.items():
             path = self.folder / f"{name}.{kind.name}.bin"
             self.result.problems += [
-                f"{path}: {message}: {REMEDY}" for message in figures.faults.messages()
+                f"{path}: {message}: {remedy(path)}" for message in figures.faults.messages()
             ]
 
     def _dictionary(self, language: str) -> Dictionary | None:
@@ -215,7 +215,7 @@ class _Inspector:
                 if name not in self.result.manifest:
                     warn(
                         f"{self.folder / name}.bin, .idx: not in {NAME}, so never loaded: remove "
-                        f"them or {REMEDY}"
+                        f"them or {remedy(self.folder / NAME)}"
                     )
         for text in self.result.texts:
             if not text.words_known:
@@ -267,12 +267,15 @@ def differences(
     except (OSError, ValueError) as error:  # ValueError: no name that a file can have
         reason = getattr(error, "strerror", None) or error
         names = [name for group in recorded.values() for name in group]
-        yield f"{path}: cannot be read ({reason}), needed by {', '.join(names)}: {REMEDY}", names
+        yield (
+            f"{path}: cannot be read ({reason}), needed by {', '.join(names)}: {remedy(path)}",
+            names,
+        )
         return
     for wanted, group in recorded.items():
         if difference := found.difference(wanted):
             message = (
                 f"{path}: damaged, or changed since {', '.join(group)} was made "
-                f"({difference}): {REMEDY}"
+                f"({difference}): {remedy(path)}"
             )
             yield message, group

@@ -6,9 +6,11 @@ from typing import Any
 
 from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.manifest import NAME, REMEDY
+from syntax_nmt.data.manifest import NAME, remedy
+from syntax_nmt.data.prepared_text import made_by_prepare
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
+from syntax_nmt.inspection.linearised_lines import linearised_lines
 from syntax_nmt.reporting.findings import PLAIN, Table
 from syntax_nmt.reporting.result import json_text
 
@@ -132,7 +134,14 @@ def _footer(found: Inspection) -> str:
     if not found.manifest:
         if any(NAME in problem for problem in found.problems):
             return f"annotation: {NAME} cannot be read"
-        return f"annotation: none (no {NAME}); to add some, {REMEDY}"
+        path = found.data.path
+        parses = linearised_lines(path, *found.data.texts[0].languages)
+        if parses is not None:
+            return parses
+        cure = remedy(path / NAME)
+        if made_by_prepare(path):
+            cure = "run `syntax-nmt prepare` again with --parse, or with annotation beside the text"
+        return f"annotation: none (no {NAME}); to add some, {cure}"
     checked = len(_checked_files(found))
     if found.problems:
         return f"{checked} files checked, problems: {len(found.problems)}"

@@ -26,6 +26,7 @@ Analysis = TypeVar("Analysis")
 
 # When this number of sentences fail in a row, a harmless one tells whether any can be analysed.
 _SUSPICIOUS = 8
+WORDS = {"word", "delta"}  # names of the vocabulary of words, of which a tagger has one
 _HARMLESS = ("a", "b", ".")
 # Characters; a batch of words as long takes some 400 MB, and one word of 300,000 took over 600.
 LONGEST_WORD = 200
@@ -73,6 +74,13 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
             self._check_that_it_works(found)
         rest = iter(found)
         return [next(rest) if _bearable(words) else None for words in sentences]
+
+    def knows(self, word: str) -> bool | None:
+        """Whether the training text of the tagger has a word; None = it does not say."""
+        tagger = self._processors.get("pos") or self._processors.get("ner")
+        for kind in WORDS & tagger.vocab.keys():
+            return self._spelled([word])[0] in tagger.vocab[kind]
+        return None
 
     def _check_that_it_works(self, found: Sequence[Analysis | None]) -> None:
         failed = sum(1 for _ in takewhile(lambda analysis: analysis is None, reversed(found)))

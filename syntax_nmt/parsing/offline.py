@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
-
 from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.languages import plain_language
@@ -49,6 +47,8 @@ def one_thread() -> Iterator[None]:
 
     Other threads of this process wait.
     """
+    import torch
+
     with _ALONE:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
@@ -215,6 +215,8 @@ def check_device(device: str, name: str) -> None:
         raise UserError(f"{name} {device}: no such device; give {DEVICES}")
     if device == "cpu":
         return
+    import torch
+
     seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if int(match["number"] or 0) >= seen:
         gpus = {0: "no GPU", 1: "one GPU (cuda:0)"}.get(seen, f"{seen} GPUs (from cuda:0)")

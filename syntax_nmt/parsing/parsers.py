@@ -7,10 +7,8 @@ from typing import Any
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags
 from syntax_nmt.data.constituents import escape_word
 from syntax_nmt.data.dependency_tree import DependencyTree, MultiwordRange
-from syntax_nmt.parsing.analyser import OPENING_QUOTE, StanzaAnalyser, penn_words
+from syntax_nmt.parsing.analyser import OPENING_QUOTE, WORDS, StanzaAnalyser, penn_words
 from syntax_nmt.parsing.models import StanzaModels
-
-_WORDS = {"word", "delta"}
 
 
 class DependencyParser(StanzaAnalyser[DependencyTree]):
@@ -97,7 +95,7 @@ class ChunkTagger(StanzaAnalyser[tuple[Chunk, ...]]):
     def _spelled(self, words: Sequence[str]) -> list[str]:
         spelled = super()._spelled(words)
         vocabulary = self._processors["ner"].vocab  # of pretrained words, or of those trained on
-        known = any(OPENING_QUOTE in vocabulary[name] for name in _WORDS & vocabulary.keys())
+        known = any(OPENING_QUOTE in vocabulary[name] for name in WORDS & vocabulary.keys())
         return penn_words(spelled) if known else spelled
 
     def _analysis(self, sentence: Any, words: Sequence[str]) -> tuple[Chunk, ...] | None:

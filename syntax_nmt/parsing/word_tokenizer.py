@@ -11,9 +11,9 @@ from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
 from syntax_nmt.text.cleaning import MODES, clean_line, moses_negations, penn_negations
 from syntax_nmt.text.graphemes import keep_characters_whole
 from syntax_nmt.text.languages import is_english
-from syntax_nmt.text.moses import RULES, MosesWords
 from syntax_nmt.text.unspaced import is_unspaced, join_characters, split_characters
 
+RULES = 2  # of Moses; increased when the same text gives other words
 DEFAULT_MODES = "penn for English, char for languages written without spaces, else moses"
 
 _TYPOGRAPHIC_APOSTROPHE = re.compile("(?<=[A-Za-z])’(?=[A-Za-z])")
@@ -75,6 +75,8 @@ class WordTokenizer:
         self._segmenter = segmenter
         self._joins_characters = mode == "char" or (mode == "stanza" and is_unspaced(lang))
         if mode != "none" and not self._joins_characters:
+            from syntax_nmt.text.moses import MosesWords
+
             self._moses = MosesWords(lang)
 
     def check(self) -> None:

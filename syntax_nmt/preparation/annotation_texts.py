@@ -59,7 +59,11 @@ class AnnotationTexts:
             if self._taken_along(split, kind):
                 found.append(path)
             elif kind in plan.annotators and self._steps.report(f"words/{path.name}") is None:
-                plan.annotators[kind]().load()  # errors of models are reported now
+                annotator = plan.annotators[kind]()
+                annotator.load()  # errors of models are reported now
+                foreign = annotator.foreign(plan.words(split.name, plan.language(kind)))
+                if foreign is not None:
+                    self._note(foreign)
         return found
 
     def complete(self, split: Split, given: Container[Path]) -> list[Path]:

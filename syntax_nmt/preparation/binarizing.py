@@ -12,7 +12,7 @@ import numpy as np
 from fairseq.data import indexed_dataset
 
 from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
-from syntax_nmt.data.annotation.columns import check_columns
+from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.data_bin import load_dictionary
@@ -40,7 +40,6 @@ from syntax_nmt.preparation.splits import named_prefixes
 from syntax_nmt.progress import Progress
 from syntax_nmt.text.languages import SOURCE, TARGET
 
-FEATURE_THRESHOLD = 2
 _FEW_KNOWN = 0.1  # smaller shares of values that training has are reported
 _STAGING = ".binarize-"  # prefix of the folder of incomplete files
 

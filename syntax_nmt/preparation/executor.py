@@ -17,8 +17,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-import torch
-
 from syntax_nmt.errors import UserError
 
 OrderedMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -100,7 +98,11 @@ def pinned_device(device: str) -> str:
     Args:
         device: `cpu`, `cuda` or `cuda:N`.
     """
-    if device != "cuda" or not torch.cuda.is_available():
+    if device != "cuda":
+        return device
+    import torch
+
+    if not torch.cuda.is_available():
         return device
     return f"cuda:{local_rank() % torch.cuda.device_count()}"
 

@@ -6,6 +6,7 @@ from glob import escape
 from pathlib import Path
 
 from syntax_nmt.data.annotation import PREPARED_KINDS
+from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
@@ -15,7 +16,6 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotators.annotate import Resources
 from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
-from syntax_nmt.preparation.binarizing import FEATURE_THRESHOLD
 from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps

@@ -23,6 +23,7 @@ from syntax_nmt.preparation.annotation_texts import AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.preparation.fairseq_data import preprocess, written_files
+from syntax_nmt.preparation.foreign_text import foreign_texts
 from syntax_nmt.preparation.linearising import Lengths, Linearising, linearise_split
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import (
@@ -76,6 +77,13 @@ class Preparation:
         for split in self.plan.splits:
             for lang in self.plan.languages:
                 self._words(split, lang)
+        source, target = self.plan.languages
+        texts = [
+            (self.plan.words(split.name, source), self.plan.words(split.name, target))
+            for split in self.plan.splits
+        ]
+        for line in foreign_texts(texts[0], texts[1:]):
+            self.note(line)
         # Before the long work: a given file may be malformed, or models be missing after all.
         annotation_texts = AnnotationTexts(self.plan, self.steps, self.note)
         how = self.plan.linearised

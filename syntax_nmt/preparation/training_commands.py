@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 import torch
 
 from syntax_nmt.data.annotation.columns import Column, loading_options
+from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_TARGET, linearised_mode
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
 from syntax_nmt.models.presets import LINES
@@ -19,12 +21,33 @@ from syntax_nmt.preparation.training_data import TrainingData, argument
 from syntax_nmt.preparation.training_settings import TrainingSettings, training_settings
 
 _LINE = 100
+_BLEU_COST = 0.125  # of the time of a training
 
 
 def trainable(data: TrainingData) -> list[TrainingRecipe]:
     """The ways to train whose annotation exists, the baselines first."""
     kinds = set(data.annotated["train"])
-    return [line for line in LINES if line.is_printed and kinds.issuperset(line.needs)]
+    mode = linearised_mode(data.folder)
+    return [
+        line if mode is None else _linearised(line, mode)
+        for line in LINES
+        if line.is_printed and kinds.issuperset(line.needs)
+    ]
+
+
+def _linearised(line: TrainingRecipe, mode: str) -> TrainingRecipe:
+    """The line under a name of its own: the data have parses, even if no model of it reads any.
+
+    Args:
+        mode: of `prepare --linearised`.
+    """
+    kind = mode if mode in (MULTITASK, MIXED) else f"parsed_{mode}"
+    plain = "baseline" in line.save_dir
+    return replace(
+        line,
+        title=f"{line.title.removesuffix(' without syntax')} on text with parses ({mode})",
+        save_dir=line.save_dir.replace("baseline", kind) if plain else f"{line.save_dir}_{kind}",
+    )
 
 
 def named_method(data: TrainingData, name: str) -> TrainingRecipe:
@@ -36,6 +59,12 @@ def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     known = {line.save_dir: line for line in trainable(data)}
     if name in known:
         return known[name]
+    mode = linearised_mode(data.folder)
+    if mode is not None:
+        raise UserError(
+            f"{name}: {data.data_bin} has parses as text ({mode}): choose of {', '.join(known)}, "
+            "or run `syntax-nmt prepare` without --linearised into another folder"
+        )
     printed = {line.save_dir: line for line in LINES if line.is_printed}
     if name in printed:
         there = data.annotated["train"]
@@ -151,9 +180,28 @@ def train_command(
         *(["--share-all-embeddings"] if data.joined and method.shares_embeddings else []),
         *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
         *settings.options(method.warmups, data.validated),
+        *_bleu(data, settings),
         # fairseq refuses a validation set that it does not read.
         *(["--combine-valid-subsets"] if "valid1" in data.splits else []),
         *["--save-dir", argument(save_dir or data.folder / method.save_dir)],
+    ]
+
+
+def _bleu(data: TrainingData, settings: TrainingSettings) -> list[str]:
+    """BLEU of the validation text, where its greedy translations take little of the training.
+
+    It is that of words, tokenised. A translated pair takes about three times as long as one that
+    is trained on.
+    """
+    pairs = data.validation_pairs
+    target = data.segmentation.get(data.languages[1])
+    cheap = 3 * pairs <= _BLEU_COST * data.pairs * settings.validate_interval
+    if not pairs or not cheap or target is None or linearised_mode(data.folder) == PARSED_TARGET:
+        return []
+    pieces = target.sentencepiece_model is not None
+    return [
+        *["--eval-bleu", "--eval-bleu-args", '{"beam": 1, "max_len_a": 2, "max_len_b": 10}'],
+        *(["--eval-bleu-remove-bpe", "sentencepiece"] if pieces else []),
     ]
 
 

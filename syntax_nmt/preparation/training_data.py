@@ -113,6 +113,12 @@ class TrainingData:
         return "valid" in self.splits
 
     @property
+    def validation_pairs(self) -> int:
+        """Of the first validation text; 0 = there is none."""
+        text = self.data_bin / f"valid.{'-'.join(self.languages)}.{self.languages[0]}"
+        return len(open_indexed(text).sizes) if text.with_name(f"{text.name}.idx").is_file() else 0
+
+    @property
     def takes_typed_text(self) -> bool:
         """Whether fairseq-interactive can segment typed text: it knows one way for both sides, and
         does not parse what becomes text.

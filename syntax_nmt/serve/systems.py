@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from syntax_nmt.backbone.structures import CHUNKED
+from syntax_nmt.backbone.structures import CHUNKED, DEPENDENCIES
+from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.typed_words import typed_words
 from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
@@ -84,6 +85,8 @@ class ServedSystem:
         """What the model reads, then what it finds; None where there is no tree."""
         for kind in self.model.reads:
             yield _drawn_tree(f"{kind}, as parsed", kind, self.model.parses(source, kind), source)
+        if self.model.features:
+            yield _features(self.model.features, self.model.parses(source, DEPENDENCIES), source)
         for kind in self.model.structures:
             if kind == CHUNKED:
                 yield self._drawn_chunks(source, translation)
@@ -101,6 +104,16 @@ class ServedSystem:
 
 _MOST_WORDS = 100  # of a sentence that is drawn
 _KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
+
+
+def _features(names: Sequence[str], tree: Any, source: str) -> dict[str, Any] | None:
+    """The words of a parse, and what the model reads of each, as text."""
+    if tree is None:
+        return None
+    columns = [column.values(tree) for column in COLUMNS if column.name in names]
+    rows = zip(typed_words(tree.words, source), *columns)
+    text = ", ".join(f"{word}: {' '.join(values)}" for word, *values in rows)
+    return {"title": f"features as parsed: {' '.join(names)}", "text": text, "svg": None}
 
 
 def _drawn_tree(title: str, kind: str, tree: Any, source: str) -> dict[str, Any] | None:

@@ -12,6 +12,8 @@ from typing import Any, Optional
 
 from torch import Tensor, nn
 
+from syntax_nmt.checkpoints.resumed import refuse_difference
+from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind, missing_annotation
@@ -49,9 +51,6 @@ class AnnotationInputs:
         loaded: the kinds whose files options load.
         labels: of these files, as far as they are open.
         parser: supplies at inference what the batch lacks; None = there is none.
-
-    Attributes:
-        objectives: of the criterion, which read the top of the batch.
     """
 
     def __init__(
@@ -60,7 +59,8 @@ class AnnotationInputs:
         labels: Mapping[AnnotationKind, Sequence[str]],
         parser: Annotate | None = None,
     ) -> None:
-        self.objectives: Sequence[Any] = ()
+        self._criterion = ""
+        self._objectives: Sequence[Any] = ()
         self._labels = labels
         self._parser = parser
         self._loaded = loaded
@@ -69,13 +69,31 @@ class AnnotationInputs:
         if parser is not None:
             self._asked_for.append(("--parser-config", PARSED_KINDS))
 
+    def trained_by(self, name: str, criterion: Any) -> None:
+        """Says what trains the model.
+
+        Args:
+            name: of the criterion, as `--criterion` has it.
+            criterion: its objectives, if it has any, read the top of the batch.
+        """
+        self._criterion = name
+        self._objectives = getattr(criterion, "objectives", ())
+
     def check_loaded(self, model: nn.Module) -> None:
         """Reports annotation that is missing before the first batch of a training.
 
         Raises:
-            UserError: no option loads annotation that the criterion or the model reads.
+            UserError: no option loads annotation that the criterion or the model reads; or one
+                loads what the model learns, and the criterion has no loss of it.
         """
-        for kind in annotation_read_by(self.objectives):
+        read = annotation_read_by([model, *self._objectives])
+        for kind in getattr(model, "learns_annotation", ()):
+            if kind in self._loaded and kind not in read:
+                raise UserError(
+                    f"--criterion {self._criterion} has no loss of the {kind.description} that "
+                    f"{kind.flag} loads: give {ways_to_learn(kind)}; or leave {kind.flag} out"
+                )
+        for kind in annotation_read_by(self._objectives):
             if kind not in self._loaded:
                 raise UserError(
                     f"the criterion needs the {kind.description}: add {kind.flag} (`syntax-nmt "
@@ -130,12 +148,12 @@ class AnnotationInputs:
         """
         for kind, built_for in getattr(model, "annotation_labels", {}).items():
             found = self._labels.get(kind, built_for)
-            if built_for != found:
-                raise UserError(
-                    f"the model's {kind.label}s are {' '.join(built_for) or 'none'}, those of the "
-                    f"data folder's {kind.labels_file} {' '.join(found)}: give the folder that the "
-                    f"model was trained with, or leave {kind.flag} out"
-                )
+            option = " ".join(loading_options([kind]))
+            remedy = f"leave {option} out"
+            if kind in PARSED_KINDS:  # the model needs some: a parser gives its own labels
+                remedy = f"--parser-config in place of {option}"
+            name = getattr(model, "checkpoint", "the model")
+            refuse_difference(name, kind, built_for, found, remedy)
 
     def _given(
         self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[AnnotationKind]
@@ -162,7 +180,7 @@ class AnnotationInputs:
     def _warn_of_unread(self, models: Sequence[nn.Module]) -> None:
         if not self._asked_for:
             return
-        read = annotation_read_by([*models, *self.objectives])
+        read = annotation_read_by([*models, *self._objectives])
         for option, kinds in self._asked_for:
             if not any(kind in read for kind in kinds):
                 what = " or ".join(kind.description for kind in kinds)

@@ -291,8 +291,8 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         with exits_in_fairseq_programs():
             self.resuming.check_criterion(criterion, cfg)
             check_output_layer(self._model, criterion)
-        self.inputs.objectives = getattr(criterion, "objectives", ())
-        warn_of_untrained_parts(self._model, self.inputs.objectives)
+        self.inputs.trained_by(getattr(cfg, "_name", None) or type(criterion).__name__, criterion)
+        warn_of_untrained_parts(self._model, getattr(criterion, "objectives", ()))
         return criterion
 
     def begin_epoch(self, epoch: int, model: Any) -> None:

@@ -10,9 +10,6 @@ from syntax_nmt.text.graphemes import same_text
 from syntax_nmt.text.joints import JOINT
 from syntax_nmt.text.languages import plain_language
 
-# Increased when the same text gives other words.
-RULES = 2
-
 # Accents written behind their letter, as in Yoruba, stressed Russian and decomposed text, and what
 # joins consonants in Indic scripts.
 _MARKS = regex.compile(r"(?<=\p{L})\p{M}+")

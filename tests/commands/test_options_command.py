@@ -4,7 +4,7 @@ import pytest
 from fairseq.models import ARCH_MODEL_REGISTRY
 
 from syntax_nmt import cli
-from syntax_nmt.commands.options import components
+from syntax_nmt.commands.shared.components import components
 
 
 def test_names(capsys):

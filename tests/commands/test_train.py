@@ -3,9 +3,10 @@
 import re
 import shlex
 import shutil
+import time
 
 import pytest
-from commands import refuse, run, syntax_nmt
+from commands import kill_all, refuse, started, syntax_nmt
 
 from syntax_nmt import FOLDER
 from syntax_nmt.preparation.training_commands import next_commands, trainable
@@ -37,7 +38,7 @@ def test_every_method_is_trained_with_every_seed_and_compared(trained, folder):
             assert (made / "checkpoint_best.pt").is_file()
             assert f"'seed': {seed}," in (made / "train.log").read_text("utf-8")
             assert len(re.findall("^D-", (made / "test.out").read_text("utf-8"), re.M)) == 20
-            said = rf"{method}, seed {seed}: epoch 1, 3 updates: [\d.]+ bits"
+            said = rf"{method}, seed {seed}: epoch 1, 3 updates: [\d.]+ bits a token, BLEU [\d.]+"
             assert re.search(said, trained.stdout)
     assert "Δ: difference from baseline" in trained.stdout
     assert re.search(r"^pascal +\d", trained.stdout, re.M)
@@ -90,8 +91,13 @@ def test_a_method_whose_annotation_is_missing_is_refused_by_name(folder, tmp_pat
     plain = shutil.copytree(folder / "data-bin", tmp_path / "data-bin")
     (plain / "syntax.json").unlink()
     said = refuse("syntax_nmt.cli", "train", tmp_path, "features")
-    assert "has no universal parts of speech" in said or "has no " in said
-    assert "with --features upos,deprel" in said
+    assert "features: " in said
+    assert (
+        "has no parts of speech of the source's words and no dependency relations of the source's "
+        "words: run `syntax-nmt prepare` again with --features upos,deprel, or choose of baseline, "
+    ) in said
+    for method, making in (("heads", "--parse"), ("bi_scale", "--chunks"), ("dbsa", "--target-p")):
+        assert f"again with {making}" in refuse("syntax_nmt.cli", "train", tmp_path, method)
 
 
 @pytest.mark.dear
@@ -105,23 +111,42 @@ def test_the_lines_are_those_that_options_prints(folder):
     """`--dry-run` runs nothing."""
     data = TrainingData.of(folder)
     printed = next_commands(data, FOLDER).replace(" \\\n   ", "")
-    for method in trainable(data):
-        done = syntax_nmt("train", folder, method.save_dir, "--dry-run")
-        train, translate = done.stdout.replace(" \\\n   ", "").splitlines()
+    methods = [method.save_dir for method in trainable(data)]
+    shown, asked = (
+        syntax_nmt(*command).stdout.replace(" \\\n   ", "").splitlines()
+        for command in (
+            ("train", folder, *methods, "--dry-run"),
+            ("options", "--training", folder, *methods),
+        )
+    )
+    assert len(shown) == len(asked) == 2 * len(methods)
+    assert shown[::2] == asked[::2]
+    for method, train, translate in zip(methods, shown[::2], shown[1::2], strict=True):
         assert train in printed
+        assert train.endswith(f"/{method}")
         assert shlex.split(translate)[0] == "fairseq-generate"
-        one = syntax_nmt("options", "--training", folder, method.save_dir).stdout
-        assert one.replace(" \\\n   ", "").splitlines()[0] == train
     assert not (folder / "ngrams").exists()
 
 
 @pytest.mark.dear
 def test_a_killed_training_resumes(folder):
-    long = ("--", "--max-epoch", "3", "--validate-interval", "1", "--save-interval-updates", "2")
-    command = ("train", folder, "lisa", *long)
-    stopped = run("syntax_nmt.cli", *command, "--max-update", "4")
-    assert stopped.returncode == 0
-    log = folder / "lisa" / "train.log"
-    syntax_nmt(*command)
-    assert "Loaded checkpoint" in log.read_text("utf-8")
-    assert log.read_text("utf-8").count("loading train data for epoch") >= 2
+    """At the seed and at the update where it was, and goes on to the seeds that had not begun."""
+    more = ("--", "--max-update", "12", "--save-interval-updates", "2", "--log-interval", "1")
+    command = ("train", folder, "lisa", "--seeds", "1", "2", *more)
+    job = started("-m", "syntax_nmt.cli", *command)
+    first = folder / "lisa" / "seed1"
+    while not (first / "checkpoint_1_2.pt").is_file():
+        assert job.poll() is None
+        time.sleep(0.05)
+    kill_all(job, folder)
+    assert not (first / "test.out").exists()
+    assert not (folder / "lisa" / "seed2").exists()
+    done = syntax_nmt(*command)
+    logs = [(folder / "lisa" / f"seed{seed}" / "train.log").read_text("utf-8") for seed in (1, 2)]
+    assert re.search(r"Loaded checkpoint .*checkpoint_last.pt \(epoch \d+ @ \d+ updates\)", logs[0])
+    assert "Loaded checkpoint" not in logs[1]
+    for seed, log in enumerate(logs, start=1):
+        assert log.count(" updates, score") >= 1
+        assert f"lisa, seed {seed}: translating the test set" in done.stdout
+        translated = (folder / "lisa" / f"seed{seed}" / "test.out").read_text("utf-8")
+        assert len(re.findall("^D-", translated, re.M)) == 20

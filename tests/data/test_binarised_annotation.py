@@ -1,6 +1,7 @@
 import json
 import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from syntax_nmt.data.annotation import HEADS, KINDS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import LEMMA
 from syntax_nmt.data.binarised_annotation import open_annotation
+from syntax_nmt.data.data_bin import load_dictionary, split_prefixes
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.errors import UserError
@@ -81,6 +83,26 @@ def test_nothing_but_empty_rows(tmp_path):
 def test_no_manifest(tmp_path):
     with pytest.raises(UserError, match=r"syntax\.json: not found.*syntax-nmt binarize"):
         open_kind(tmp_path)
+
+
+def test_a_folder_of_prepare_is_prepared_again(tmp_path):
+    """It has no text of fairseq-preprocess that binarize could read."""
+    folder = tmp_path / "data-bin"
+    folder.mkdir()
+    (tmp_path / "prepare.json").write_text("{}")
+    with pytest.raises(UserError, match=r"not found.*: run `syntax-nmt prepare` again with"):
+        open_kind(folder)
+    write_all(folder)
+    (folder / f"{NAME}.heads.bin").unlink()
+    with pytest.raises(UserError, match=r"it: run the same `syntax-nmt prepare` line again$"):
+        open_kind(folder)
+    with pytest.raises(UserError, match=r"again with --features lemma, .* beside the raw text"):
+        open_annotation(folder / NAME, LEMMA, np.array(SIZES))
+    Path(f"{folder / NAME}.idx").unlink()
+    with pytest.raises(UserError, match=rf"{NAME}.idx: not found: run the same `syntax-nmt prep"):
+        split_prefixes(folder, "train", "de", "en", combine=False)
+    with pytest.raises(UserError, match=r"dict.de.txt: not found: run the same `syntax-nmt p"):
+        load_dictionary(folder / "dict.de.txt")
 
 
 def test_a_kind_that_was_not_binarised(tmp_path):

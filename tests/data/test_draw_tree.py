@@ -2,9 +2,11 @@
 
 import re
 
+import pytest
 from trees_of import tree_of
 
 from syntax_nmt.data.draw_tree import draw_tree
+from syntax_nmt.errors import UserError
 
 WORDS = ["the", "dog", "saw", "猫", "."]
 TREE = tree_of([1, 2, 2, 2, 3], words=WORDS)
@@ -69,3 +71,9 @@ def test_words_do_not_disturb_a_terminal():
         "\ufffdc",
     ]
     assert drawing.endswith("✗ reference: 2 a\ufffdb\n")
+
+
+@pytest.mark.parametrize("other", [[TREE], "1 ╼ the", None])
+def test_what_is_no_tree_gets_a_line(other):
+    with pytest.raises(UserError, match=f"draws one dependency tree, .* {type(other).__name__}: "):
+        draw_tree(other)

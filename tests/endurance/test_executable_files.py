@@ -13,8 +13,8 @@ from fairseq import checkpoint_utils
 from syntax_nmt.checkpoints.check import check_checkpoint
 from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.checkpoints.safe_loader import _PlainArray
-from syntax_nmt.commands.average import average_checkpoints
 from syntax_nmt.errors import UserError
+from syntax_nmt.inference.averaging import average_checkpoints
 from syntax_nmt.inference.checkpoint import load_model
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
 

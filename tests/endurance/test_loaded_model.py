@@ -311,6 +311,21 @@ def test_parses_that_a_model_reads(reader, model, prepared, lines, tmp_path):
         model.parses(line)
 
 
+def test_features_that_a_model_reads(make_system, model, prepared, lines, tmp_path):
+    line, path = lines[0][3], make_system("feature_transformer").path
+    with parsing(tmp_path / "parser") as inputs:
+        reading = load(path, prepared.folder, device="cpu", **options_of(inputs))
+        assert reading.features == ("upos", "deprel")
+        assert reading.parses(line) == DependencyParser.tree(line.split())
+        with pytest.raises(UserError, match="constituents: choose "):
+            reading.parses(line, "constituents")
+    assert (reading.reads, model.features) == ((), ())
+    assert repr(reading) == (
+        "<LoadedModel: src-tgt, feature_transformer_tiny; reads feature upos, feature deprel>"
+    )
+    assert repr(model) == "<LoadedModel: src-tgt, dependency_transformer_tiny; has dependencies>"
+
+
 def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_path):
     """Without another; where there is none, the message says who writes it."""
     path = make_system("pascal_transformer").path

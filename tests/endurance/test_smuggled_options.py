@@ -16,8 +16,8 @@ from fairseq import checkpoint_utils
 from hostile_options import PAYLOADS
 from smuggled_options import FILE, FORMS, RUNNING
 
-from syntax_nmt.commands.average import average_checkpoints
 from syntax_nmt.errors import UserError
+from syntax_nmt.inference.averaging import average_checkpoints
 
 pytestmark = pytest.mark.dear
 

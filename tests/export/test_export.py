@@ -21,8 +21,8 @@ from small_models import batch, build, enlarge, save_checkpoint
 from translations import refused
 
 from syntax_nmt.cli import main
-from syntax_nmt.commands.export import new_folder
 from syntax_nmt.errors import UserError
+from syntax_nmt.export.exporting import new_folder
 from syntax_nmt.export.stock_transformer import feature_in_the_way
 from syntax_nmt.export.translate import segmentation
 

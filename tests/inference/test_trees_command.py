@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 
 import pytest
 from commands import syntax_nmt
@@ -229,6 +230,12 @@ def test_errors_are_one_line(refused, parser, reference, tmp_path):
     assert "cannot be read" in refused("--input", tmp_path / "none")
     assert "1 lines, the split test 7 sentences" in refused("--segmented", short)
     assert f"{other}:1: '▁see' was binarised as" in refused("--segmented", other)
+    data = shutil.copytree(parser.data, tmp_path / "prepared" / "data-bin")
+    (data.parent / "pieces").mkdir()
+    pieces = write(data.parent / "pieces" / "test.src", PIECES)
+    message = refused(data, "--path", parser.checkpoint, "--segmented", other, model=False)
+    assert f"{other}:1: '▁see' was binarised as" in message
+    assert message.endswith(f"give --segmented {pieces}")
     assert "has 7 sentences" in refused("--input", short, "--conllu", reference)
     message = refused("--device", "nonsense", cpu=False)
     assert "--device nonsense: no such device; give cpu" in message

@@ -75,6 +75,8 @@ case "$1 $2" in
   "--version "*) echo "Python $(cat "$HOME/version" 2>/dev/null || echo 3.12.1)" ;;
   "-I "*) cat >/dev/null ;;
   "-c import platform"*) exit 1 ;;  # there is a binary of fairseq for it
+  "-c import importlib.util"*)
+    ! [ -f "$HOME/broken" ] || grep -qs "uninstall.* torchaudio" "$HOME/pip.log" ;;
 esac
 """
 
@@ -116,6 +118,33 @@ def test_a_python_that_cannot_be_used_is_named(copied):
     assert done.returncode == 1
     assert "PYTHON=python2.7 is no Python from 3.10 to 3.13" in done.stderr
     assert not (copied / ".venv").exists()
+
+
+def test_a_torchaudio_that_does_not_load_is_left_out(copied):
+    """fairseq asks for it; its usual build needs the CUDA that a CPU's torch does not have."""
+    done = installed(copied)
+    assert "uninstall" not in (copied / "pip.log").read_text()
+    assert done.stderr == ""
+    shutil.rmtree(copied / ".venv")
+    shutil.rmtree(copied / "bin")
+    (copied / "broken").touch()
+    done = installed(copied)
+    assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
+    uninstall = (copied / "pip.log").read_text().splitlines()[-1]
+    assert uninstall == "uninstall --quiet --quiet --yes torchaudio"
+    assert done.stderr == ""
+
+
+def test_a_torchaudio_of_an_environment_that_somebody_made_is_told_of(copied):
+    (copied / "broken").touch()
+    (copied / "bin").mkdir()
+    (copied / "bin" / "python").write_text(PYTHON)
+    (copied / "bin" / "python").chmod(0o755)
+    done = sourced(copied, VIRTUAL_ENV=f"{copied}/mine", PATH=f"{copied}/bin:/usr/bin:/bin")
+    assert done.stdout.splitlines()[-1:] == ["went on"], done.stderr
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"environment: {copied}/mine has a torchaudio that does not load")
+    assert line.endswith("python -m pip uninstall torchaudio")
 
 
 @pytest.mark.parametrize("has_gpu", [False, True])

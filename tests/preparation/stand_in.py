@@ -30,6 +30,9 @@ class StandIn:
     def load(self) -> None:
         pass
 
+    def foreign(self, text: Path) -> None:
+        pass
+
     def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
         time.sleep(self.seconds)
         assert [len(words) for words in sentences] == sorted(map(len, sentences))

@@ -12,7 +12,7 @@ from cut_corpus import CUTS, run_preprocess
 from fairseq.data import Dictionary
 from loaded_tasks import task_of
 from nonempty import some
-from small_models import build
+from small_models import build, save_checkpoint
 
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.cli import main
@@ -20,6 +20,7 @@ from syntax_nmt.data.annotation.columns import COLUMNS, UPOS
 from syntax_nmt.data.conllu import conllu_blocks
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
+from syntax_nmt.inference.checkpoint import load_model
 from syntax_nmt.methods.linguistic_features.tables import (
     BEGIN,
     END,
@@ -217,15 +218,18 @@ def test_labels_of_another_folder(corpus, tmp_path):
     """A model keeps the values that it was built for, in order."""
     run(corpus, "upos")
     options = ("--source-features=upos", "--load-features=upos", "-s", "de", "-t", "en")
-    model, task, _ = build(corpus / "data-bin", "feature_transformer", *options)
-    assert model.annotation_labels[UPOS] == ("<unk>", "DET", "NOUN", "VERB", "_")
+    data = corpus / "data-bin"
+    built, task, cfg = build(data, "feature_transformer", *options)
+    assert built.annotation_labels[UPOS] == ("<unk>", "DET", "NOUN", "VERB", "_")
+    old = save_checkpoint(tmp_path / "old.pt", built, cfg)
+    model, *_ = load_model(old, data, torch.device("cpu"))
     run(corpus, "upos", feature_threshold=1)
     task.load_dataset("train")
     dataset = task.dataset("train")
     sample = dataset.collater([dataset[0]])
     message = (
-        r"values are <unk> DET NOUN VERB _, those of the data folder's dict\.upos\.txt <unk> DET "
-        r"NOUN VERB X _: give the folder .* or leave --load-features upos out"
+        rf"^{old}: its value 5 is _, that of the data folder's dict\.upos\.txt is X: give "
+        r"the folder that it was trained on, or --parser-config in place of --load-features upos$"
     )
     with pytest.raises(UserError, match=message):
         task.inference_step(None, [model], sample)

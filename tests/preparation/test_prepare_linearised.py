@@ -1,6 +1,7 @@
 """`syntax-nmt prepare --linearised`: the texts of each mode, and what is said of them."""
 
 import json
+import re
 import shutil
 import time
 from collections import Counter
@@ -149,6 +150,50 @@ def test_what_is_said(made):
     assert "train.tgt.chunks is not used: no text of --linearised mixed" in said["mixed"]
     assert TrainingData.of(made["target"]).takes_typed_text
     assert not TrainingData.of(made["source"]).takes_typed_text  # it has no parses
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"), [("multitask", "multitask"), ("target", "parsed_target")]
+)
+def test_trainings_are_named_by_what_they_read(made, mode, name):
+    """A folder `baseline`, "without syntax", would be mistaken for the rival of others."""
+    said = (made[mode] / "said").read_text()
+    assert re.search(rf"^  {name} +a Transformer on text with parses \({mode}\)$", said, re.M)
+    assert re.search(rf"^  rnn_{name} +RNNsearch\* on text with parses", said, re.M)
+    assert re.search(rf"^  latent_{name} ", said, re.M)
+    assert "without syntax" not in said
+    assert f"syntax-nmt train {made[mode]} {name} " in said
+    lines = syntax_nmt("options", "--training", made[mode], name).stdout
+    assert f"--save-dir {made[mode]}/{name}" in lines
+    for other in ("baseline", "heads"):
+        refused = refuse("syntax_nmt.cli", "train", made[mode], other)
+        assert (
+            f"{other}: {made[mode]}/data-bin has parses as text ({mode}): choose of {name}, "
+            in (refused)
+        )
+
+
+@pytest.mark.parametrize(
+    ("mode", "kinds"),
+    [
+        ("multitask", {"source → target": "50.00%", "source → parse of the source": "50.00%"}),
+        ("mixed", {"source → target": "50.00%", "parse → target": "50.00%"}),
+        ("source", {"parse → target": "100%"}),
+        ("target", {"source → parse": "100%"}),
+    ],
+)
+def test_inspect_shows_what_the_lines_are(made, mode, kinds):
+    report = syntax_nmt("inspect", made[mode], "--samples", "0").stdout
+    said = report.partition("annotation: ")[2].splitlines()
+    assert said[0] == f"parses as text (prepare --linearised {mode})"
+    found = {line.partition(":")[0].strip(): line for line in said if " → " in line}
+    assert found.keys() == kinds.keys()
+    for kind, share in kinds.items():
+        assert found[kind].endswith(f"({share})")
+    shown = [line for line in said if line.startswith("    ")]
+    texts = {line[:100] for lang in ("src", "tgt") for line in text(made[mode], f"train.{lang}")}
+    assert len(shown) == 2 * len(kinds)
+    assert {line[4:] for line in shown} <= texts
 
 
 def test_weight_relations_and_lengths(raw, tmp_path):

@@ -234,6 +234,24 @@ def test_json_beside_the_tables(files, capsys):
     assert json.loads((files / "scores.json").read_text())["sentences"] == 60
 
 
+def test_a_reference_of_another_text_is_noted(files, capsys):
+    """As one in another language, whose scores are near 0; spaces and case say nothing."""
+    gen = write(files / "a.gen", generated(OUTPUT, REFERENCE, SOURCE))
+    cased = write(files / "cased", [line.upper().replace(" ", "  ") for line in REFERENCE])
+    joined = write(files / "joined", [line.replace(" .", ".") for line in REFERENCE])
+    for reference in (files / "ref", cased, joined):
+        main(["score", str(gen), "--reference", str(reference)])
+        assert "T- lines" not in capsys.readouterr().err
+    for command in (["score", str(gen)], ["compare", str(gen), str(files / "out")]):
+        main([*command, "--reference", str(files / "src")])
+        said = capsys.readouterr().err
+        assert f"note: {gen}: 0 of its 60 T- lines are those of {files / 'src'}: is it the" in said
+        main([*command, "--reference", str(files / "src"), str(files / "ref")])
+        assert "T- lines" not in capsys.readouterr().err
+        main([*command, "--reference", str(files / "src"), "--force"])
+        assert "T- lines" not in capsys.readouterr().err
+
+
 def test_notes_on_text_that_needs_care(files, capsys):
     tokenised = write(files / "tok", ["a b ."] * 100)
     arguments = ["score", str(tokenised), "-r", str(tokenised)]

@@ -1,5 +1,6 @@
 """What the page is told of a model: drawings of short sentences, text of all."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,7 +21,11 @@ def test_long_sentences_are_not_drawn(monkeypatch, words, drawn):
     monkeypatch.setattr(systems, "svg_text", lambda figure: "<svg/>")
     tree = parse_tree(f"(S {'(N a) ' * words})", "tree", 1)
     model = SimpleNamespace(
-        structures=(CONSTITUENTS,), reads=(), trees=lambda *_: tree, attention=lambda *_: None
+        structures=(CONSTITUENTS,),
+        reads=(),
+        features=(),
+        trees=lambda *_: tree,
+        attention=lambda *_: None,
     )
     (found,) = ServedSystem("name", model, 5).structures("a " * words, "b")["structures"]
     assert (found["svg"] is not None) == drawn
@@ -40,6 +45,7 @@ def test_words_are_shown_as_they_were_typed():
     model = SimpleNamespace(
         structures=(DEPENDENCIES, CONSTITUENTS, CHUNKED),
         reads=(),
+        features=(),
         trees=lambda _, kind: trees[kind],
         chunks=lambda *_: ChunkedSentence(target, (Chunk("NP", 0, 3),)),
         attention=lambda *_: AttendedPair(words, target, np.ones((3, 6))),
@@ -61,6 +67,7 @@ def test_a_parse_that_the_model_reads_is_drawn():
     model = SimpleNamespace(
         structures=(DEPENDENCIES,),
         reads=(DEPENDENCIES,),
+        features=(),
         parses=lambda *_: read,
         trees=lambda *_: found,
         attention=lambda *_: None,
@@ -71,3 +78,20 @@ def test_a_parse_that_the_model_reads_is_drawn():
         ("dependencies", "a depends on b, b is the root"),
     ]
     assert all(each["svg"] for each in shown)
+
+
+def test_features_that_the_model_reads_stand_beside_the_words():
+    tree = tree_of([1, 1], ["Right", "@-@"])
+    tree = replace(tree, upos=("ADJ", "PUNCT"), relations=("amod", "root"), lemmas=("r", "-"))
+    model = SimpleNamespace(
+        structures=(),
+        reads=(),
+        features=("upos", "deprel"),
+        parses=lambda *_: tree,
+        attention=lambda *_: None,
+    )
+    (found,) = ServedSystem("name", model, 5).structures("Right-", "c")["structures"]
+    assert found["title"] == "features as parsed: upos deprel"
+    assert found["text"] == "Right: ADJ amod, -: PUNCT root"
+    model.parses = lambda *_: None
+    assert ServedSystem("name", model, 5).structures("Right-", "c")["structures"] == []

@@ -95,6 +95,24 @@ def test_all_that_is_missing_is_named_at_once():
         inputs_of().check_loaded(models[0])
 
 
+def test_a_criterion_without_a_loss_of_what_is_loaded_for_it():
+    """Supervised heads without supervision would train another model than was meant."""
+    model = reading(learns_annotation=(HEADS,))
+    inputs = inputs_of([HEADS])
+    inputs.trained_by("label_smoothed_cross_entropy", SimpleNamespace())
+    message = (
+        "^--criterion label_smoothed_cross_entropy has no loss of the dependency trees of the "
+        "source that --load-dependencies loads: give .*--criterion dependency_cross_entropy, or "
+        ".*; or leave --load-dependencies out$"
+    )
+    with pytest.raises(UserError, match=message):
+        inputs.check_loaded(model)
+    inputs_of().check_loaded(model)  # nothing is loaded: a warning
+    inputs.check_loaded(reading(HEADS, learns_annotation=(HEADS,)))  # and another part reads it
+    inputs.trained_by("ours", SimpleNamespace(objectives=[reading(HEADS)]))
+    inputs.check_loaded(model)
+
+
 def test_one_model_reads_and_another_takes_none():
     models = [FOREIGN, reading(PHRASES)]
     with pytest.raises(UserError, match="an ensemble"):
@@ -106,7 +124,7 @@ def test_labels_are_those_of_the_model():
     fitting = inputs_of([CHUNKS], labels={CHUNKS: ("NP", "VP")})
     assert handed_over(fitting.for_forward(models, sample(**ALL))) == {"chunk_tags": TAGS}
     other = inputs_of([CHUNKS], labels={CHUNKS: ("VP", "NP")})
-    with pytest.raises(UserError, match=r"NP VP, .*dict\.chunks\.txt VP NP: .*--load-chunks"):
+    with pytest.raises(UserError, match=r"is NP, .*dict\.chunks\.txt is VP: .*--load-chunks"):
         other.for_forward(models, sample(**ALL))
 
 
@@ -127,7 +145,7 @@ def test_options_without_effect_are_warned_of_once(
     loaded, parser, model, objectives, named, caplog
 ):
     inputs = inputs_of(loaded, parser)
-    inputs.objectives = objectives
+    inputs.trained_by("any", SimpleNamespace(objectives=objectives))
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             inputs.for_forward([reading(*model)], sample(**ALL))
@@ -141,6 +159,21 @@ def test_ensembles_with_a_model_that_takes_no_annotation_are_refused_at_once(kin
     with pytest.raises(UserError, match="an ensemble of a model that reads annotation and"):
         inputs_of().for_inference([FOREIGN, reading(kind)], sample(**given), None, scores=False)
     inputs_of().for_inference([FOREIGN, reading(CHUNKS)], sample(**given), None, scores=False)
+
+
+def test_the_checkpoint_with_other_labels_is_named():
+    """Of hundreds of labels the first that differs is shown; models need not read chunks."""
+    labels = [f"T{number}" for number in range(300)]
+    model = reading(CHUNKS, annotation_labels={CHUNKS: (*labels, "X")})
+    model.checkpoint = "old.pt"
+    other = inputs_of([CHUNKS], labels={CHUNKS: tuple(labels)})
+    with pytest.raises(UserError) as refused:
+        other.check_labels(model)
+    assert str(refused.value) == (
+        "old.pt: its chunk type 301 is X, that of the data folder's "
+        f"{CHUNKS.labels_file} is missing: give the folder that it was trained on, or leave "
+        "--load-chunks out"
+    )
 
 
 def test_one_call_of_the_parser_for_all_kinds_with_the_labels_of_the_models():

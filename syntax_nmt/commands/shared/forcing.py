@@ -1,16 +1,13 @@
-"""Options of commands that run a model over raw text. They load fairseq."""
+"""Options of commands that run a model over raw text."""
 
 import argparse
-
-from fairseq.data import encoders
 
 from syntax_nmt.commands.shared.models import (
     add_batch_arguments,
     add_device_arguments,
     add_parser_argument,
 )
-from syntax_nmt.inference.forced_decoding import MAX_TOKENS
-from syntax_nmt.inference.settings import SUBWORD_FILES, Segmentation
+from syntax_nmt.inference.settings import MAX_TOKENS, SUBWORD_FILES, TOKENIZERS, Segmentation
 
 
 def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +19,7 @@ def add_segmentation_arguments(parser: argparse.ArgumentParser) -> None:
     add("--segmented", action="store_true", help="the text is already segmented")
     add(
         "--tokenizer",
-        choices=sorted(encoders.TOKENIZER_REGISTRY),
+        choices=TOKENIZERS,
         help="as for fairseq-interactive (default with --bpe: the text is already tokenised)",
     )
     add("--bpe", choices=list(SUBWORD_FILES), help="subwords (default with --tokenizer: none)")

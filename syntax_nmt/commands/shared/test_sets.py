@@ -1,16 +1,22 @@
 """The files of `syntax-nmt score`, `compare` and `report`: systems, references, source."""
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags
 from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.evaluation_set import TestSet
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
+from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
+
+_FEW_SAME = 0.1  # sentences; tokenisation and unknown words may change many
 
 Files = dict[str, list[str]]
 """By name, the files that belong to a system."""
@@ -88,14 +94,48 @@ def read_test_set(args: argparse.Namespace) -> TestSet:
     systems = _systems(args.outputs, args.system)
     folders = named_files("--prepared", args.prepared, list(systems), (1,))
     read = {name: _linearised_output(Path(folder)) for name, (folder,) in folders.items()}
-    return TestSet.read(
+    linearised = {name: output for name, output in read.items() if output is not None}
+    test_set = TestSet.read(
         systems,
         args.reference,
         args.source,
-        linearised={name: output for name, output in read.items() if output is not None},
+        linearised=linearised,
         join_subwords=args.join_subwords,
         quiet=args.force,
     )
+    if args.reference and not args.force:
+        files = [path for name in systems.keys() - linearised.keys() for path in systems[name]]
+        _note_another_text(files, test_set.references)
+    return test_set
+
+
+def _note_another_text(files: Sequence[str], references: Sequence[Text]) -> None:
+    """Notes on stderr that references are not those that a system was run with.
+
+    Args:
+        files: of outputs, whose T- lines are without brackets.
+    """
+    known = [{*map(_letters, same)} for same in zip(*(text.sentences for text in references))]
+    for path in files:
+        lines = list(read_lines(path))
+        if not is_generate_output(lines):
+            continue
+        own = parse_generate_output(lines, path).references or ()
+        same = sum(_letters(line) in sentences for line, sentences in zip(own, known))
+        if own and same < _FEW_SAME * len(own):
+            names = " and ".join(text.name for text in references)
+            print(
+                f"note: {path}: {same} of its {len(own)} T- lines are those of {names}: is it the "
+                "reference of this test set, in the language of the translations? (--force: no "
+                "note)",
+                file=sys.stderr,
+            )
+            return
+
+
+def _letters(text: str) -> str:
+    """What no tokenisation changes: letters and digits, in lower case."""
+    return "".join(filter(str.isalnum, unescape(text).casefold()))
 
 
 def _linearised_output(data: Path) -> LinearisedOutput | None:

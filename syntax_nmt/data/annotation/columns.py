@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
 
 UNKNOWN = "<unk>"
+FEATURE_THRESHOLD = 2  # rarer values are unknown, by default
 EMPTY = "_"
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.inference.forced_decoding import ForcedBatch, ForcedDecoder, load_forced_decoder
-from syntax_nmt.inference.settings import ModelFiles
+from syntax_nmt.inference.settings import BatchLimits, ModelFiles
 from syntax_nmt.option_checks import layer_from_bottom
 from syntax_nmt.progress import Progress
 from syntax_nmt.scoring.alignments.alignment import Alignment
@@ -148,6 +148,27 @@ def align_words(
         words = word_attention(weights, text.source.counts[index], text.target.counts[index])
         alignments[index] = strongest_links(words)
     return alignments
+
+
+def align_by_model(
+    decoder: ForcedDecoder,
+    path: str,
+    text: SegmentedPairs,
+    layer: int | None,
+    heads: int | None,
+    limits: BatchLimits,
+) -> list[Alignment | None]:
+    """As :func:`align_words`; layer and heads are those of :class:`CrossAttention`.
+
+    Args:
+        path: the decoder's checkpoint, for messages.
+
+    Raises:
+        UserError: there is no such layer, or there are fewer heads.
+    """
+    with errors_of(path):
+        attention = CrossAttention(decoder, layer, heads)
+    return align_words(attention, text, *limits)
 
 
 def _sums(weights: np.ndarray, counts: Sequence[int], axis: int) -> np.ndarray:

@@ -75,6 +75,7 @@ def annotate_file(
     annotator: StanzaAnnotator,
     resources: Resources | None = None,
     keep_parts: bool = False,
+    note: Callable[[str], None] | None = None,
 ) -> Counter[str]:
     """Annotates a text, one entry per line; if interrupted and called again, it resumes.
 
@@ -85,6 +86,7 @@ def annotate_file(
         text: words separated by spaces, one sentence per line; may be `.gz`.
         annotator: annotates sentences.
         keep_parts: do not remove parts after the merge.
+        note: called with a line if the text is in another language; None = it is not looked at.
 
     Returns:
         Counts of lines: `lines`, `annotated`, `empty`, `too long`, `failed`, and `reused` of an
@@ -103,6 +105,9 @@ def annotate_file(
         resources = replace(resources, workers=1)  # a single part keeps no pool busy
     if resources.workers == 1 and resources.dask_scheduler is None:
         annotator.load()  # errors are reported before the progress bar starts
+    foreign = annotator.foreign(text) if note is not None else None
+    if note is not None and foreign is not None:
+        note(foreign)
     counts: Counter[str] = Counter(lines=0)
     whole = resources.shard.count == 1
     progress = Progress(None, output.name, "sentences", lines)

@@ -3,18 +3,19 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
-
-import torch
 
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunks import Chunk, iob2_tags
 from syntax_nmt.data.conllu import format_no_parse, format_tree
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.text_columns import share_text
 from syntax_nmt.parsing.models import StanzaModels
 from syntax_nmt.parsing.parsers import loaded_analyser
 from syntax_nmt.preparation.executor import pinned_device
+from syntax_nmt.preparation.foreign_text import LINES, first_lines, is_foreign, known_share
 
 # Increased when the same models and options give other entries.
 FORMAT = 3
@@ -76,6 +77,7 @@ class StanzaAnnotator:
     def fingerprint(self) -> str:
         """A string that changes when annotation might change."""
         import stanza
+        import torch
 
         versions = [FORMAT, stanza.__version__, torch.__version__]
         kind = self.device.split(":")[0]
@@ -89,6 +91,23 @@ class StanzaAnnotator:
             UserError: they do not load, or are of another language.
         """
         self._analyser()
+
+    def foreign(self, text: Path) -> str | None:
+        """A line on a text most words of which the models do not know; None = they do.
+
+        Args:
+            text: words separated by spaces, one sentence per line; may be `.gz`.
+        """
+        knows = self._analyser().knows
+        if knows("") is None:
+            return None
+        share = known_share(first_lines(text), lambda word: bool(knows(word)))
+        if share is None or not is_foreign(share):
+            return None
+        return (
+            f"warning: {text}: the models of '{self.models.lang}' know {share_text(share)} of the "
+            f"words of its first {LINES:,} lines: is it of another language?"
+        )
 
     def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
         """The entry of each sentence, its line end included; None where Stanza fails.

@@ -1,0 +1,47 @@
+"""Columns that are wanted as features, and that the annotation will not have: refused at once."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from syntax_nmt.data.annotation.columns import EMPTY, LEMMA, Column
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.models import StanzaModels
+
+_TREES = 1000  # of a file that are looked at, the first ones
+
+
+def refuse_empty_in(file: Path, columns: Sequence[Column]) -> None:
+    """Refuses columns in which the first trees of a training text have no value.
+
+    Args:
+        file: CoNLL-U.
+
+    Raises:
+        UserError: names the column.
+    """
+    missing = list(columns)
+    for tree in islice(filter(None, read_conllu(file, one_root=False)), _TREES):
+        missing = [column for column in missing if set(column.values(tree)) == {EMPTY}]
+        if not missing:
+            return
+    for column in missing:
+        raise UserError(
+            f"{file}: no word has a value in column {column.name.upper()}: leave {column.name} out "
+            "of --features, or annotate the text with a parser that gives it"
+        )
+
+
+def refuse_not_made(models: StanzaModels, columns: Sequence[Column]) -> None:
+    """Refuses lemmas of models without a lemmatiser.
+
+    Raises:
+        UserError: names the models.
+    """
+    if LEMMA in columns and "lemma" not in models.processors:
+        raise UserError(
+            f"--features {LEMMA.name}: there is no lemmatiser beside {models}: leave {LEMMA.name} "
+            "out, or give --stanza-dir a folder in Stanza's own layout that has one, or "
+            "PREF.LANG.conllu with lemmas"
+        )
