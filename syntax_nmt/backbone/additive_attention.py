@@ -47,7 +47,8 @@ class AttentionMemory:
             padding: N×S, True = pad.
         """
         other = replace(self, keys=keys, padding=padding)
-        other.__dict__["_weighted"] = self._weighted  # one gradient of the values for all steps
+        # One gradient of the values for all steps, and one place for intermediate results.
+        other.__dict__.update(_weighted=self._weighted, scratch=self.scratch)
         return other
 
     @cached_property

@@ -97,11 +97,12 @@ class NodeGRU(Recurrence):
     def _seen(self, memory: TreeMemory, coverage: Tensor) -> TreeMemory:
         """The memory with the keys of each hypothesis."""
         assert self.coverage is not None
-        hypotheses = len(coverage) // len(memory.keys)
-        keys, padding = memory.keys, memory.padding
-        if hypotheses > 1:
-            keys, padding = (x.repeat_interleave(hypotheses, dim=0) for x in (keys, padding))
-        return memory.with_keys(keys + self.coverage.key(coverage), padding)
+        grouped = self.coverage.key(coverage).unflatten(0, (len(memory.keys), -1))
+        keys = (memory.keys.unsqueeze(1) + grouped).flatten(0, 1)
+        padding = memory.padding
+        if len(keys) > len(padding):
+            padding = padding.repeat_interleave(len(keys) // len(padding), dim=0)
+        return memory.with_keys(keys, padding)
 
     def _after(
         self, coverage: Tensor, weights: Tensor, state: Tensor, memory: TreeMemory
