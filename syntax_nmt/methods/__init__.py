@@ -18,6 +18,7 @@ from syntax_nmt.methods import (
     phrases,
     position_bias,
     relation_network,
+    structural_positions,
     tree_distance,
     tree_encoder,
     tree_orders,
@@ -29,6 +30,7 @@ from syntax_nmt.methods.method import Method, Part
 METHODS: tuple[Method, ...] = (
     linguistic_features.METHOD,
     position_bias.METHOD,
+    structural_positions.METHOD,
     parent_scaled.METHOD,
     tree_distance.METHOD,
     bi_scale.METHOD,

@@ -8,35 +8,21 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.alibi import alibi_slopes
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.numerics import exact_type
+from syntax_nmt.backbone.tree_ancestors import ancestors, arcs_between
 from syntax_nmt.methods.tree_distance.options import ALIBI, EXP, LINEAR, NORMAL
 
 
 def tree_distances(heads: Tensor, first: Tensor) -> Tensor:
     """D: the number of arcs on the way from each token's word to every other's.
 
-    It is 0 within a word. Pointers that double the steps upwards find all ancestors in ⌈log₂ S⌉
-    rounds; nothing waits for a device.
-
     Args:
         heads: B×S, the column of each token's head, a root's own; −1 = none.
         first: B×S, the column of the first subword of each token's word.
 
     Returns:
-        B×S×S in float32; meaningless in rows and columns of tokens without a head. Where a sentence
-        has several roots, one node above them connects the trees.
+        B×S×S in float32; meaningless in rows and columns of tokens without a head.
     """
-    length = heads.size(1)
-    columns = torch.arange(length, device=heads.device)
-    # above[b, i, a] = 1 if a is the word of i or an ancestor of it.
-    above = first.unsqueeze(2).eq(columns).float()
-    jump = heads.long().clamp(min=0).gather(1, first)
-    for _ in range((length - 1).bit_length()):
-        above = torch.maximum(above, above.gather(1, jump.unsqueeze(2).expand_as(above)))
-        jump = jump.gather(1, jump)
-    depth = above.sum(dim=2)
-    with torch.autocast(heads.device.type, enabled=False):  # bfloat16 does not count beyond 256
-        shared = torch.matmul(above, above.transpose(1, 2))
-    return depth.unsqueeze(2) + depth.unsqueeze(1) - 2 * shared
+    return arcs_between(ancestors(heads, first))
 
 
 class DistanceChange(nn.Module):

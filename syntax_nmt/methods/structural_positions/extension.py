@@ -1,0 +1,156 @@
+"""Structural positions in a Transformer encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
+from syntax_nmt.backbone.extension import (
+    LayerModifier,
+    Source,
+    TransformerEncoderExtension,
+    TransformerStack,
+)
+from syntax_nmt.backbone.tree_ancestors import ancestors
+from syntax_nmt.backbone.word_spans import WordSpans
+from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.structural_positions.absolute import StructuralEmbedding
+from syntax_nmt.methods.structural_positions.options import (
+    ABSOLUTE,
+    FUSIONS,
+    POSITIONS,
+    RELATIVE,
+    RULES,
+    TANH,
+    StructuralPositionOptions,
+)
+from syntax_nmt.methods.structural_positions.relative import StructuralBias
+from syntax_nmt.methods.structural_positions.structure import depths, relations
+from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
+
+_SETTINGS = ("structural_fusion", "structural_rule", "structural_clip")
+
+
+class StructuralPositions(TransformerEncoderExtension):
+    """Depths beside positions, relations in the logits of every layer, or both.
+
+    Args:
+        embedding: of depths; None = there are no absolute positions.
+        bias: of relations; None = there are no relative positions.
+        rule: of relations.
+        spans: the words of the tokens.
+    """
+
+    option = "--structural-positions"
+    reads = (HEADS,)
+
+    def __init__(
+        self,
+        embedding: StructuralEmbedding | None,
+        bias: StructuralBias | None,
+        rule: str,
+        spans: WordSpans,
+    ) -> None:
+        self.embedding, self.bias, self.rule, self.spans = embedding, bias, rule, spans
+
+    @classmethod
+    def of(
+        cls, options: StructuralPositionOptions, stack: TransformerStack
+    ) -> StructuralPositions | None:
+        """The extension that the options describe; None = it is off.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        if options.structural_positions is None:
+            refuse_changed(options, _SETTINGS, "--structural-positions, such as absolute")
+            return None
+        wanted = _positions(options.structural_positions)
+        check_choice("structural_fusion", options.structural_fusion, FUSIONS)
+        check_choice("structural_rule", options.structural_rule, RULES)
+        embedding = bias = None
+        if ABSOLUTE in wanted:
+            embedding = _embedding(str(options.structural_fusion), stack)
+        else:
+            refuse_changed(options, ["structural_fusion"], "--structural-positions absolute")
+        if RELATIVE in wanted:
+            bias = _bias(options.structural_clip, stack)
+        else:
+            refuse_changed(
+                options, ["structural_rule", "structural_clip"], "--structural-positions relative"
+            )
+        return cls(embedding, bias, str(options.structural_rule), WordSpans(stack.dictionary))
+
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """Those that there are."""
+        found = {
+            "structural_embedding": self.embedding,
+            "structural_bias": self.bias,
+            "structural_spans": self.spans,
+        }
+        return {name: module for name, module in found.items() if module is not None}
+
+    def positions(self, source: Source, like: Tensor) -> Tensor | float:
+        """What depths add where fairseq adds positions.
+
+        Args:
+            like: gives the type.
+        """
+        if self.embedding is None:
+            return 0.0
+        heads, above, _ = self._above(source)
+        return self.embedding(source.tokens, depths(above), heads.ge(0), like)
+
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
+        """The bias of each layer.
+
+        Args:
+            like: not read.
+        """
+        if self.bias is None:
+            return []
+        heads, above, first = self._above(source)
+        found = self.bias(relations(above, first, self.rule), heads.ge(0))
+        return [LayerModifier((i,), AttentionModifier(each)) for i, each in enumerate(found)]
+
+    def _above(self, source: Source) -> tuple[Tensor, Tensor, Tensor]:
+        """Heads, ancestors, and the first columns of words."""
+        heads, first = HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
+        return heads, ancestors(heads, first), first
+
+
+def _positions(text: str) -> Sequence[str]:
+    names = [name.strip() for name in text.split(",")]
+    for place, name in enumerate(names):
+        if name not in POSITIONS or name in names[:place]:
+            raise UserError(
+                f"--structural-positions {text}: give {ABSOLUTE}, {RELATIVE}, or both with a comma"
+            )
+    return names
+
+
+def _embedding(fusion: str, stack: TransformerStack) -> StructuralEmbedding:
+    cfg = stack.cfg
+    if fusion == TANH and (cfg.encoder.learned_pos or cfg.no_token_positional_embeddings):
+        raise UserError(
+            "--structural-fusion tanh fuses depths with positions that are sinusoids: leave "
+            "--encoder-learned-pos and --no-token-positional-embeddings out, or give "
+            "--structural-fusion add"
+        )
+    pad = stack.dictionary.pad()
+    return StructuralEmbedding(stack.embed_dim, fusion, int(cfg.max_source_positions), pad)
+
+
+def _bias(clip: int, stack: TransformerStack) -> StructuralBias:
+    refuse_together(
+        "--structural-positions relative",
+        stack.cfg,
+        "encoder_layerdrop",
+        "encoder_xformers_att_config",
+    )
+    if clip < 1:
+        raise UserError(f"--structural-clip {clip}: give 1 or more")
+    return StructuralBias(stack.layers, stack.heads, clip)
