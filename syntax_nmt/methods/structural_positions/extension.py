@@ -40,7 +40,7 @@ class StructuralPositions(TransformerEncoderExtension):
     Args:
         embedding: of depths; None = there are no absolute positions.
         bias: of relations; None = there are no relative positions.
-        rule: of relations.
+        rule: what a relation is, one of the options' `RULES`.
         spans: the words of the tokens.
     """
 
