@@ -74,6 +74,7 @@ def test_typed_text_is_translated(trained, folder, prepared):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
+        (("train", "{}"), "no method: name one or more of baseline, rnn_baseline, "),
         (("train", "{}", "pascl"), "pascl: no such method: did you mean pascal?"),
         (("train", "{}", "nothing"), "nothing: no such method: choose of baseline, "),
         (("train", "{}", "baseline", "--compare", "nowhere"), "--compare nowhere: no such file"),
