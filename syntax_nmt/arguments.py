@@ -1,4 +1,4 @@
-"""Namespace and arguments: their spelling, their types, and those of several subcommands."""
+"""Options: their spelling, their types, and those of several subcommands."""
 
 import argparse
 from collections.abc import Callable
@@ -142,9 +142,9 @@ def option(default: Any, text: str) -> Any:
 
 def encoder_option(default: Any, text: str) -> Any:
     """An :func:`option` only for the encoder."""
-    return field(default=default, metadata={"help": text, "half": ENCODER})
+    return field(default=default, metadata={"help": text, "stack": ENCODER})
 
 
 def decoder_option(default: Any, text: str) -> Any:
     """An :func:`option` only for the decoder."""
-    return field(default=default, metadata={"help": text, "half": DECODER})
+    return field(default=default, metadata={"help": text, "stack": DECODER})

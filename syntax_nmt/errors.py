@@ -20,6 +20,11 @@ class UserError(Exception):
         super().__init__(printable(" ".join(message.split())))
 
 
+def note(text: str) -> None:
+    """Tells the user on stderr of something that is no mistake."""
+    print(f"note: {text}", file=sys.stderr)
+
+
 def printable(text: str) -> str:
     """A line that disturbs no terminal and no table: others than visible characters, spaces and
     joiners (control characters, line ends, marks of direction) are U+FFFD. Bytes of names that are

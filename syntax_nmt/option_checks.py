@@ -12,7 +12,7 @@ from syntax_nmt.errors import UserError
 logger = logging.getLogger(__name__)
 
 
-def differ(value: Any, default: Any) -> bool:
+def differs_from_default(value: Any, default: Any) -> bool:
     """Whether a value is another one; a choice is not a string but is compared as one."""
     return value != default and str(value) != str(default)
 
@@ -31,21 +31,21 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
             raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
 
 
-def layer_from_bottom(option: str, layer: int, layers: int, half: str) -> int:
+def layer_from_bottom(option: str, layer: int, layers: int, stack: str) -> int:
     """A layer's index from 0, the lowest.
 
     Args:
         option: that names the layer, as it is typed.
         layer: its number from 0, the lowest, or from −1, the top.
         layers: how many there are.
-        half: `encoder` or `decoder`, for the message.
+        stack: `encoder` or `decoder`, for the message.
 
     Raises:
         UserError: there is no such layer.
     """
     if not -layers <= layer < layers:
         raise UserError(
-            f"{option} {layer}: the {half} has {layers} layers; give a number from {-layers} to "
+            f"{option} {layer}: the {stack} has {layers} layers; give a number from {-layers} to "
             f"{layers - 1}"
         )
     return layer % layers
@@ -79,7 +79,9 @@ def warn_of_changed(options: Any, names: Iterable[str], beside: str) -> None:
 
 def _changed(options: Any, names: Iterable[str]) -> Iterator[str]:
     defaults = OmegaConf.get_type(options)
-    return (flag(x) for x in names if differ(getattr(options, x), getattr(defaults, x)))
+    return (
+        flag(x) for x in names if differs_from_default(getattr(options, x), getattr(defaults, x))
+    )
 
 
 def refuse_together(what: str, cfg: Any, *names: str) -> None:

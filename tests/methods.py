@@ -32,14 +32,14 @@ DECLARED = syntax_nmt.methods.METHODS
 
 def mixed(*parts):
     """The methods that a mixed model of some parts can have."""
-    found = [each for each in DECLARED if set(parts) & set(each.features)]
+    found = [each for each in DECLARED if set(parts) & set(each.extensions)]
     if TRANSFORMER_ENCODER in parts:
         return found
     # Such decoders read what only a Transformer encoder of the method returns.
     return [
         each
         for each in found
-        if not getattr(each.features.get(TRANSFORMER_DECODER), "reads_source", False)
+        if not getattr(each.extensions.get(TRANSFORMER_DECODER), "reads_source", False)
     ]
 
 
@@ -47,9 +47,11 @@ def switches(*parts):
     """The options that add to a mixed model every method that one of its parts can have."""
     found = []
     for each in mixed(*parts):
-        halves = {field.name: field.metadata.get("half") for field in fields(each.options)}
-        there = {half for part in parts if part in each.features for half in (part[1], None)}
-        found += [x for x in each.switch if halves[attribute(x.partition("=")[0])] in there]
+        stacks = {field.name: field.metadata.get("stack") for field in fields(each.options)}
+        there = {stack for part in parts if part in each.extensions for stack in (part[1], None)}
+        found += [
+            x for x in each.enabling_options if stacks[attribute(x.partition("=")[0])] in there
+        ]
     return tuple(found)
 
 
@@ -117,10 +119,10 @@ def _of(line):
 
 
 def _mixed(name, *parts):
-    """A mixed model with the losses of its methods, if both halves have them."""
+    """A mixed model with the losses of its methods, if both stacks have them."""
     methods = mixed(*parts)
     trained = [each for each in methods if each.loss is not None and RNN_DECODER in parts]
-    needs = dict.fromkeys(kind for each in trained for kind in each.lines[0].needs)
+    needs = dict.fromkeys(kind for each in trained for kind in each.recipes[0].needs)
     weights = [
         text
         for each in trained
@@ -129,7 +131,7 @@ def _mixed(name, *parts):
     ]
     criterion = "syntax_cross_entropy" if weights else SMOOTHED_LOSS
     training = ("--arch", *MIXED[name], *loading_options(needs), "--criterion", criterion)
-    lines = [line for each in methods for line in each.lines[:1]]
+    lines = [line for each in methods for line in each.recipes[:1]]
     return Method(
         (*training, *SMOOTHED, *weights, SHARED),
         scores_chunks=any(line.scores_jointly for line in lines if RNN_DECODER in parts),

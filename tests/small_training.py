@@ -55,8 +55,8 @@ def tied_layers(model: nn.Module) -> int:
 
 def has(model: nn.Module, method) -> bool:
     """Whether a half of the model has the method's feature."""
-    features = (*model.encoder.features, *model.decoder.features)
-    return any(isinstance(each, tuple(method.features.values())) for each in features)
+    features = (*model.encoder.extensions, *model.decoder.extensions)
+    return any(isinstance(each, tuple(method.extensions.values())) for each in features)
 
 
 def criterion_of(model: nn.Module, task, synchronous: str) -> FairseqCriterion:

@@ -44,5 +44,5 @@ def test_the_list_has_each_folder_once():
     listed = [method.options.__module__.split(".")[2] for method in METHODS]
     assert sorted(listed) == sorted(folders)
     for method in METHODS:
-        assert len({line.name for line in method.lines}) == len(method.lines)
-        assert all(line.arch in method.presets for line in method.lines)
+        assert len({line.name for line in method.recipes}) == len(method.recipes)
+        assert all(line.arch in method.presets for line in method.recipes)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from fairseq.data import encoders
+from nonempty import some
 
 from syntax_nmt.cli import COMMANDS
 from syntax_nmt.inference.settings import TOKENIZERS
@@ -16,7 +17,7 @@ from syntax_nmt.inference.settings import TOKENIZERS
 def test_every_option_says_what_it_is(command):
     parser = argparse.ArgumentParser()
     importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
-    for action in parser._actions:
+    for action in some(parser._actions):
         assert action.help, action.dest
         assert action.help == argparse.SUPPRESS or action.help[0].isalnum(), action.help
 

@@ -1,6 +1,7 @@
 """ARCHITECTURE.md says what may import what; the code keeps to it."""
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -123,3 +124,21 @@ def test_options_stay_at_the_door():
         if importing.search(text) and "commands" not in path.relative_to(PACKAGE).parts
     }
     assert outside == PARSERS
+
+
+def test_no_module_imports_itself_in_a_circle():
+    """Not even for types alone."""
+    modules = {
+        ".".join(("syntax_nmt", *path.relative_to(PACKAGE).with_suffix("").parts)): path
+        for path in PACKAGE.rglob("*.py")
+    }
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    imported = {}
+    for name, path in modules.items():
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        imported[name] = (found & modules.keys()) - {name}
+    assert len(imported) > 300
+    graphlib.TopologicalSorter(imported).prepare()  # raises CycleError, which names them

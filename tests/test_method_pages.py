@@ -9,7 +9,7 @@ from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.methods import METHODS
 
 DECLARED = [method for method in METHODS if method.presets]
-LINES = [line for method in METHODS for line in method.lines]
+LINES = [line for method in METHODS for line in method.recipes]
 
 
 def page(name: str) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from syntax_nmt.cli import main
+from syntax_nmt.scoring.translations.evaluation_set import System, Text
 from syntax_nmt.scoring.translations.metrics import MetricSet
-from syntax_nmt.scoring.translations.test_set import System, Text
 
 WORDS = [
     *("der", "die", "das", "Hund", "Katze", "Haus", "rennt", "schläft", "im", "am", "Tag"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from translations import write
 
-from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
+from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text
 
 REFERENCE = """the dog saw the old man near the house
 a small cat that sleeps runs

@@ -24,7 +24,7 @@ CRITERIONS = {line.arch: line.criterion for line in LINES if line.criterion != S
 # And with which options, such as weights of its losses.
 LINE_OPTIONS = {line.arch: line.options for line in LINES if not line.variant}
 OWN_EMBEDDINGS = {line.arch for line in LINES if not line.shares_embeddings}
-HALVES = ("encoder", "decoder")
+STACKS = ("encoder", "decoder")
 NARROW = 256  # an RNN below it has the further sizes of its architecture's `_tiny` variant
 OWN = {"task": "syntax_translation", "criterion": "syntax_cross_entropy", "optimizer": "fused_adam"}
 STOCK = {"task": "translation", "criterion": "label_smoothed_cross_entropy", "optimizer": "adam"}
@@ -136,7 +136,7 @@ def command_of(name: str, folder: Path, sizes: Sizes) -> list[str]:
     return command
 
 
-def transformer_options(sizes: Sizes, halves: Sequence[str] = HALVES) -> list[str]:
+def transformer_options(sizes: Sizes, halves: Sequence[str] = STACKS) -> list[str]:
     """The sizes in fairseq's options of a Transformer.
 
     Args:
@@ -150,7 +150,7 @@ def transformer_options(sizes: Sizes, halves: Sequence[str] = HALVES) -> list[st
     return given
 
 
-def rnn_options(sizes: Sizes, ours: bool, halves: Sequence[str] = HALVES) -> list[str]:
+def rnn_options(sizes: Sizes, ours: bool, halves: Sequence[str] = STACKS) -> list[str]:
     """The width in options of an RNN; it has the layers that its architecture has.
 
     Args:

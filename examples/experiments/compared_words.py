@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from experiments.table_results import ComparedPair
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.paired_tests import RANDOMISATION, SEEDS, SignificanceTests
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
-from syntax_nmt.scoring.translations.test_set import TestSet
 from syntax_nmt.scoring.words.bucket_scores import compare_words
 from syntax_nmt.scoring.words.settings import WordSettings
 

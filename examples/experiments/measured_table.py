@@ -9,11 +9,11 @@ from experiments.compared_words import add_words
 from experiments.comparisons import adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
 from experiments.table_results import FamilyResult, RowResult, RunFacts, RunMean, TableResult, Trial
+from syntax_nmt.scoring.scores import corpus_scores
+from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text, read_text
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
-from syntax_nmt.scoring.translations.scores import corpus_scores
 from syntax_nmt.scoring.translations.seed_tests import spread
-from syntax_nmt.scoring.translations.test_set import System, TestSet, Text, read_text
 
 FACTS = ("validation_nll", "training_nll", "updates", "seconds", "tokens_per_second")
 

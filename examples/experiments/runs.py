@@ -175,12 +175,6 @@ def needed(runs: Runs) -> list[Run]:
     return [*runs.trials(), *runs.candidates(), *rows]
 
 
-def is_whole(runs: Runs) -> bool:
-    """Whether all choices of a table have been made and all its runs are done."""
-    there = runs.records.keys()
-    return all(row.runs for row in runs.rows()) and all(run.key in there for run in needed(runs))
-
-
 def _prepared_by(family: Family, system: DeclaredSystem) -> Mapping[str, Any]:
     if not system.prepare:
         return family.data

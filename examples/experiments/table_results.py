@@ -6,8 +6,8 @@ from pathlib import Path
 
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.json_figures import read_result
+from syntax_nmt.scoring.scores import CorpusScore, LengthGroup
 from syntax_nmt.scoring.translations.metrics import MetricDescription
-from syntax_nmt.scoring.translations.scores import CorpusScore, LengthGroup
 from syntax_nmt.scoring.translations.significance import ResampledTest, SeedTest
 from syntax_nmt.scoring.words.bucket_tables import BucketTable
 

@@ -23,8 +23,8 @@ from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.reporting.findings import MARKDOWN, Findings
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.alignments.alignment import format_alignment
+from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text
 from syntax_nmt.scoring.translations.metrics import MetricSettings, words_of_bleu
-from syntax_nmt.scoring.translations.test_set import System, TestSet, Text
 from syntax_nmt.scoring.words.bucket_scores import compare_words
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
 from syntax_nmt.scoring.words.buckets import DEPREL, DISTANCE, FREQUENCY

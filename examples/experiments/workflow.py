@@ -20,14 +20,14 @@ from pathlib import Path
 from experiments.corpus import DONE
 from experiments.measured_table import family_tests, measure
 from experiments.programs import write_json
-from experiments.runs import Row, Run, Runs, is_whole, recorded
+from experiments.runs import Row, Run, Runs, recorded
 from experiments.table_config import read_table
 from experiments.table_files import FORMS, write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.scoring.translations.evaluation_set import Text
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
-from syntax_nmt.scoring.translations.test_set import Text
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
 # Names say what is done, and files are whole or not there: neither times nor Snakemake's own marks
@@ -57,7 +57,7 @@ def arguments() -> argparse.Namespace:
     add("--seeds", type=positive_int, metavar="N", help="the first N of the declared seeds")
     add("--dry-run", action="store_true", help="say what is missing, and do nothing")
     add("--tables-only", action="store_true", help="make the tables of the records there are")
-    packed = "put the records of each table that is whole into one file, once"
+    packed = "put the records of each table into one file; later ones stand beside it"
     add("--pack", action="store_true", help=packed)
     more = "write each table in this form, too"
     add("--also", nargs="+", choices=FORMS, default=[], help=more)
@@ -200,15 +200,13 @@ class Workflow:
         for runs in self.tables:
             found = recorded(runs)
             keys = {run.key for run in found}
+            if self.args.pack and keys:
+                runs.records.pack(keys)
             if not keys:
                 print(f"{runs.table.name}: nothing of it has run, and no table is written")
             elif not all(self._is_prepared(run.data[0]["key"]) for run in found):
                 print(f"{runs.table.name}: its data are not prepared here, and its table stays")
             else:
-                if self.args.pack and is_whole(runs):
-                    runs.records.pack(keys)
-                elif self.args.pack:
-                    print(f"{runs.table.name}: runs are missing, and its records are not packed")
                 figures = measure(runs, self.args.folder)
                 write_table(figures, runs.records.folder, self.args.also)
                 print(runs.records.folder / "table.md")

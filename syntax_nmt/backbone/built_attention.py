@@ -1,39 +1,41 @@
-"""The self-attention of a layer, as the features of its half want it."""
+"""The self-attention of a layer, as the extensions of its stack want it."""
 
 from collections.abc import Sequence
 from functools import partial
 
-from syntax_nmt.backbone.feature import AttentionFeature, the_only
+from syntax_nmt.backbone.extension import AttentionExtension, single
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.errors import UserError
 
 
-def built_attention(features: Sequence[AttentionFeature], layer: int, half: str) -> BuildAttention:
-    """Builds the self-attention of a layer, the plain one unless a feature has another.
+def built_attention(
+    extensions: Sequence[AttentionExtension], layer: int, stack: str
+) -> BuildAttention:
+    """Builds the self-attention of a layer, the plain one unless an extension has another.
 
     Args:
-        half: `encoder` or `decoder`, for messages.
+        stack: `encoder` or `decoder`, for messages.
 
     Raises:
-        UserError: two features replace the same, or one head gets two tasks.
+        UserError: two extensions replace the same, or one head gets two tasks.
     """
-    place = f"{half} layer {layer}"
+    place = f"{stack} layer {layer}"
     tasks: dict[int, str] = {}
-    for feature in features:
-        for head in feature.attention_heads(layer):
+    for extension in extensions:
+        for head in extension.attention_heads(layer):
             if head in tasks:
                 raise UserError(
-                    f"{tasks[head]} and {feature.option} both have a task for head {head} of "
+                    f"{tasks[head]} and {extension.option} both have a task for head {head} of "
                     f"{place}: give them different layers"
                 )
-            tasks[head] = feature.option
-    attention = the_only(
-        ((feature, feature.attention(layer)) for feature in features),
+            tasks[head] = extension.option
+    attention = single(
+        ((extension, extension.attention(layer)) for extension in extensions),
         f"the self-attention of {place}",
     )
-    scorer = the_only(
-        ((feature, feature.scorer(layer)) for feature in features),
+    scorer = single(
+        ((extension, extension.scorer(layer)) for extension in extensions),
         f"the scores of a head of {place}",
     )
     build: BuildAttention = attention or FusedMultiheadAttention

@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
-from syntax_nmt.backbone.attention_change import close_pads
 from syntax_nmt.backbone.attention_kernels import AUTO, fused_attention
+from syntax_nmt.backbone.attention_modifier import close_pads
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.numerics import at_least_float32
 
@@ -85,9 +85,9 @@ class FusedMultiheadAttention(MultiheadAttention):
                 queries are the last positions of the keys.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
-            bias: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`;
+            bias: of :class:`~syntax_nmt.backbone.attention_modifier.AttentionModifier`;
                 `key_padding_mask` and `attn_mask` are not read then.
-            factor: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`. No
+            factor: of :class:`~syntax_nmt.backbone.attention_modifier.AttentionModifier`. No
                 fused kernel multiplies logits.
 
         Returns:

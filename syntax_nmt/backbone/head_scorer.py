@@ -24,7 +24,7 @@ class HeadScorer(nn.Module, ABC):
 
     @abstractmethod
     def queries(self, x: Tensor, projected: Tensor) -> Tensor:
-        """The head's queries, T×B×W of any width. Logits are their products with the keys, by √D.
+        """The head's queries, T×B×W of any width. Logits are their products with the keys, over √D.
 
         Args:
             x: what the attention reads, T×B×C.

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import BACKWARD, FORWARD, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.backbone.rnn_encoder import EncoderNetwork
+from syntax_nmt.backbone.rnn_interface import EncoderNetwork
 
 # Of a width: forward(states B×S×width, rows) -> B×S×width.
 BuildLayer = Callable[[int], nn.Module]

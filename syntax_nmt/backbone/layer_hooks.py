@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 
 @contextmanager
-def handing_over(
+def extra_layer_inputs(
     layers: Iterable[nn.Module], arguments: Iterable[Mapping[str, Any]]
 ) -> Iterator[None]:
     """Within the context, each layer receives keyword arguments in addition to its caller's.
@@ -42,7 +42,7 @@ def _add_arguments(
 
 
 class EncoderLayerOutput(NamedTuple):
-    """The output of an encoder layer with features; fairseq's encoder gets `x`.
+    """The output of an encoder layer with extensions; fairseq's encoder gets `x`.
 
     Flat, because activation checkpointing passes gradients only to the members of a tuple.
 
@@ -62,7 +62,7 @@ class EncoderLayerOutput(NamedTuple):
 
 
 class DecoderLayerOutput(NamedTuple):
-    """The output of a decoder layer with features; fairseq's decoder gets the first three.
+    """The output of a decoder layer with extensions; fairseq's decoder gets the first three.
 
     Attributes:
         x: T×B×C.
@@ -86,7 +86,9 @@ class DecoderLayerOutput(NamedTuple):
 
 
 @contextmanager
-def collecting(modules: Iterable[nn.Module], passed_on: int) -> Iterator[list[tuple[Any, ...]]]:
+def captured_layer_outputs(
+    modules: Iterable[nn.Module], passed_on: int
+) -> Iterator[list[tuple[Any, ...]]]:
     """Within the context, collects what modules return; callers get only the first members.
 
     Args:

@@ -1,4 +1,4 @@
-"""A feature that reads what the self-attention of one encoder layer reads."""
+"""An extension that reads what the self-attention of one encoder layer reads."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import TransformerEncoderFeature
+from syntax_nmt.backbone.extension import TransformerEncoderExtension
 
 
-class ObservedLayer(TransformerEncoderFeature):
+class ObservedLayer(TransformerEncoderExtension):
     """Gives the input of a layer's self-attention again after a forward pass.
 
     Args:

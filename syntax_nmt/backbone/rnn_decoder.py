@@ -1,7 +1,7 @@
 """The decoder of the RNN family."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
@@ -12,14 +12,31 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
-from syntax_nmt.backbone.featured_half import FeaturedHalf
+from syntax_nmt.backbone.extended_stack import ExtendedStack
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
-from syntax_nmt.backbone.rnn_encoder import NO_LIMIT, PADDING, ROWS, STATES, SUMMARY
+from syntax_nmt.backbone.rnn_interface import NO_LIMIT, PADDING, ROWS, STATES, SUMMARY
 
 
-class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
+@dataclass(frozen=True)
+class Steps:
+    """What the lowest layer of an RNN decoder gives.
+
+    Attributes:
+        states: T×N×C.
+        weights: of the attention, T×N×S.
+        kept: what the next steps of a search need in addition, a row a hypothesis.
+        extra: further outputs of the decoder, by name.
+    """
+
+    states: Tensor
+    weights: Tensor
+    kept: Mapping[str, Tensor] = field(default_factory=dict)
+    extra: Mapping[str, list[Tensor]] = field(default_factory=dict)
+
+
+class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
     """RNNsearch, RNNsearch* or a deeper form of them, depending on its arguments.
 
     The lowest layer attends to the source. A higher layer is a GRU over the states of the layer
@@ -117,14 +134,17 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
         # Time first, as the steps are taken.
         words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
         kept = self.get_incremental_state(incremental_state, "cache")
-        below, weights, kept = self._steps(words, states[0], memory, kept)  # T×B×C, T×B×S
-        below, last = self._upper_layers(below, states[1:])
-        self._remember(incremental_state, memory, last, **kept)
+        steps = self._steps(prev_output_tokens.t(), words, states[0], memory, kept)
+        below, last = self._upper_layers(steps.states, states[1:])
+        self._remember(incremental_state, memory, last, **steps.kept)
         # Batch first from here on.
-        weights = weights.transpose(0, 1).contiguous()  # B×T×S
+        weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S
         contexts = self._contexts(weights, memory)  # B×T×M
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
-        return self.dropout(features), {"attn": [self._of_tokens(weights, memory)]}
+        return self.dropout(features), {
+            "attn": [self._of_tokens(weights, memory)],
+            **steps.extra,
+        }
 
     def output_layer(self, features: Tensor) -> Tensor:
         """The logits of a readout.
@@ -190,22 +210,21 @@ class RNNDecoder(FeaturedHalf, FairseqIncrementalDecoder):
 
     def _steps(
         self,
+        tokens: Tensor,
         words: Tensor,
         state: Tensor,
         memory: AttentionMemory,
         kept: Mapping[str, Tensor] | None,
-    ) -> tuple[Tensor, Tensor, Mapping[str, Tensor]]:
-        """The states T×N×C and attention weights T×N×S of the lowest layer.
+    ) -> Steps:
+        """The steps of the lowest layer.
 
         Args:
-            words: T×N×E.
+            tokens: T×N.
+            words: their embeddings, T×N×E.
             state: N×C.
             kept: the cache of a search; None = these steps are the first.
-
-        Returns:
-            also what the next steps of a search need in addition, a row a hypothesis.
         """
-        return *self.recurrence(words, state, memory), {}
+        return Steps(*self.recurrence(words, state, memory))
 
     def _of_tokens(self, weights: Tensor, memory: AttentionMemory) -> Tensor:
         """The attention weights of the tokens among those of all that the decoder attends to."""

@@ -1,69 +1,38 @@
 """The encoder of the RNN family, and RNNsearch's network in it: one GRU in each direction."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.feature import Source
-from syntax_nmt.backbone.featured_half import FeaturedHalf
+from syntax_nmt.backbone.extended_stack import ExtendedStack
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.gru import BOTH, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows, rearranged_rows
-
-if TYPE_CHECKING:
-    from syntax_nmt.backbone.rnn_feature import RNNEncoderFeature
-
-NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
-
-BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
-ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
-
-STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
-SUMMARY = "encoder_summary"
+from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
+from syntax_nmt.backbone.rnn_interface import (
+    NO_LIMIT,
+    PADDING,
+    ROWS,
+    STATES,
+    Encoded,
+    EncoderNetwork,
+)
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """What decoders read of a batch of source sentences.
-
-    Attributes:
-        states: B×N×M; the first S are those of the tokens.
-        padding: B×N, True = nothing to attend to.
-        more: further tensors, B×…, by their names among the encoder's outputs. Under `SUMMARY`,
-            B×M, from which RNN decoders start in place of the mean of the states.
-    """
-
-    states: Tensor
-    padding: Tensor
-    more: Mapping[str, Tensor] = field(default_factory=dict)
-
-
-class EncoderNetwork(nn.Module):
-    """Turns embeddings, B×S×E, and padding, B×S with True = pad, into states, B×S×M.
-
-    It gets what else it reads from the feature that builds it.
-
-    Attributes:
-        output_dim: M.
-    """
-
-    output_dim: int
-
-
-class RNNEncoder(FeaturedHalf, FairseqEncoder):
+class RNNEncoder(ExtendedStack, FairseqEncoder):
     """Embeddings, and a network that turns them into states.
 
     Args:
         embed_tokens: V×E.
         network: makes the encoder's states.
-        features: from what acts lowest to what stands on top.
+        extensions: from what acts lowest to what stands on top.
     """
 
-    features: Sequence["RNNEncoderFeature"]
+    extensions: Sequence[RNNEncoderExtension]
 
     def __init__(
         self,
@@ -72,7 +41,7 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         network: EncoderNetwork,
         dropout_in: float = 0.0,
         dropout_out: float = 0.0,
-        features: Sequence["RNNEncoderFeature"] = (),
+        extensions: Sequence[RNNEncoderExtension] = (),
     ) -> None:
         super().__init__(dictionary)
         self.embed_tokens = embed_tokens
@@ -80,9 +49,9 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
         self.dropout_in = FairseqDropout(dropout_in, module_name="RNNEncoder")
         self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
         self.output_dim = network.output_dim
-        self.register_features(features)
-        for feature in features:
-            self.output_dim = feature.output_width(self.output_dim)
+        self.register_extensions(extensions)
+        for extension in extensions:
+            self.output_dim = extension.output_width(self.output_dim)
 
     def forward(
         self,
@@ -102,26 +71,26 @@ class RNNEncoder(FeaturedHalf, FairseqEncoder):
 
         Returns:
             `encoder_out`: the encoder's states S×B×M, in the columns of `src_tokens`;
-            `encoder_padding_mask`: B×S, True = pad. Features may add states beyond S, and
+            `encoder_padding_mask`: B×S, True = pad. Extensions may add states beyond S, and
             further entries.
         """
         padding = src_tokens.eq(self.dictionary.pad())
         source = Source(src_tokens, padding, annotation)
         x = self.embed_tokens(src_tokens)
-        for feature in self.features:
-            x = feature.embed(x, source)
+        for extension in self.extensions:
+            x = extension.embed(x, source)
         x = self.dropout_in(x)
-        for feature in self.features:
-            x = feature.below(x, source)
+        for extension in self.extensions:
+            x = extension.below(x, source)
         inputs: dict[str, Tensor] = {}
-        for feature in self.features:
-            inputs.update(feature.network_inputs(source))
+        for extension in self.extensions:
+            inputs.update(extension.network_inputs(source))
         encoded = self.network(x, padding, **inputs)
-        for feature in self.features:
-            encoded = feature.above(encoded, source)
+        for extension in self.extensions:
+            encoded = extension.above(encoded, source)
         read = Encoded(encoded, padding)
-        for feature in self.features:
-            read = feature.extended(read, source)
+        for extension in self.extensions:
+            read = extension.extended(read, source)
         states = self.dropout_out(read.states)
         further = {name: [tensor] for name, tensor in read.more.items()}
         return {STATES: [states.transpose(0, 1)], PADDING: [read.padding], **further}

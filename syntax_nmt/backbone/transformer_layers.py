@@ -13,13 +13,13 @@ from fairseq.modules.transformer_layer import (
 )
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.attention_change import AttentionChange
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.layer_hooks import (
     DecoderLayerOutput,
     EncoderLayerOutput,
-    collecting,
-    handing_over,
+    captured_layer_outputs,
+    extra_layer_inputs,
 )
 
 BuildAttention = Callable[..., FusedMultiheadAttention]
@@ -74,7 +74,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
             encoder_padding_mask: B×S, True = pad.
             wanted: what to return of the self-attention, of :data:`~.structures.DISTANCES`, which
                 needs gates, and :data:`~.structures.ATTENTION`.
-            **change: of the self-attention, members of :class:`AttentionChange`.
+            **change: of the self-attention, members of :class:`AttentionModifier`.
 
         Returns:
             only S×B×C if no structure is requested.
@@ -122,13 +122,13 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
             *args: as of fairseq's own layer.
             wanted: what to return of the self-attention, of :data:`~.structures.DISTANCES`, which
                 needs gates, and :data:`~.structures.ATTENTION`.
-            **kwargs: as of fairseq's own layer; and members of :class:`AttentionChange`, for the
+            **kwargs: as of fairseq's own layer; and members of :class:`AttentionModifier`, for the
                 self-attention.
 
         Returns:
             fairseq's triple if no structure is requested.
         """
-        change = {x: kwargs.pop(x) for x in AttentionChange._fields if x in kwargs}
+        change = {x: kwargs.pop(x) for x in AttentionModifier._fields if x in kwargs}
         with _changing(self.self_attn, change):
             if not wanted:
                 return self.sublayers(*args, **kwargs)
@@ -220,7 +220,7 @@ def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContex
     fairseq's layers have no argument for it. Their own `attn_mask` cannot carry a bias: the encoder
     layer replaces all its nonzero values by one large negative number.
     """
-    return handing_over([attention], [change]) if change else nullcontext()
+    return extra_layer_inputs([attention], [change]) if change else nullcontext()
 
 
 @contextmanager
@@ -233,7 +233,10 @@ def _observing(
         a function for the attention's weights and distances after the call; None if not requested.
     """
     needs = dict.fromkeys(wanted, True)
-    with handing_over([attention], [needs]), collecting([attention], passed_on=2) as outputs:
+    with (
+        extra_layer_inputs([attention], [needs]),
+        captured_layer_outputs([attention], passed_on=2) as outputs,
+    ):
 
         def observed() -> tuple[Tensor | None, Tensor | None]:
             ((_, weights, *distances),) = outputs

@@ -25,7 +25,12 @@ from syntax_nmt.builtin_corpus.lexicon import (
     Adposition,
     lexicon,
 )
-from syntax_nmt.builtin_corpus.syntax import AdpositionalPhrase, Clause, NounPhrase, Sentence
+from syntax_nmt.builtin_corpus.syntax import (
+    AdpositionalPhrase,
+    Clause,
+    GeneratedSentence,
+    NounPhrase,
+)
 
 TENSES = (("Past", 5.0), ("Pres", 4.0), ("Fut", 1.5))
 SUBJECT_KINDS = ((PERSON, 6.0), (THING, 3.0), (PLACE, 0.6))
@@ -45,7 +50,7 @@ class Grammar:
         self._lexicon = lexicon()
         self._numbers = 0
 
-    def sentence(self) -> Sentence:
+    def sentence(self) -> GeneratedSentence:
         """The next sentence."""
         self._numbers = 0
         draw = self._draw
@@ -58,12 +63,12 @@ class Grammar:
             )
         )
         if not link:
-            return Sentence(self._clause(depth=0, topic=True))
+            return GeneratedSentence(self._clause(depth=0, topic=True))
         # A subordinate clause at the end must follow no other verb than the one it goes with.
         main = self._clause(depth=1, plain=link == "subordinated after")
         second = self._clause(depth=1 if link == "coordinated" else 2)
         subordinator = ("", "") if link == "coordinated" else draw.word(SUBORDINATORS)
-        return Sentence(main, second, link, subordinator)
+        return GeneratedSentence(main, second, link, subordinator)
 
     def _next(self) -> int:
         """A number for the next noun phrase or clause."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from syntax_nmt.builtin_corpus.draw import Draw
 from syntax_nmt.builtin_corpus.source import source_tree
-from syntax_nmt.builtin_corpus.syntax import Phrase, Sentence, Word
+from syntax_nmt.builtin_corpus.syntax import GeneratedSentence, Phrase, Word
 from syntax_nmt.builtin_corpus.target import TargetWord, target_words
 
 SHORTEST, LONGEST = 4, 40
@@ -28,7 +28,7 @@ class SentencePair:
     target: list[TargetWord]
 
     @classmethod
-    def of(cls, sentence: Sentence) -> SentencePair:
+    def of(cls, sentence: GeneratedSentence) -> SentencePair:
         """Puts a sentence into both languages.
 
         Args:

@@ -12,9 +12,9 @@ from syntax_nmt.builtin_corpus.syntax import (
     Clause,
     Concept,
     Constituent,
+    GeneratedSentence,
     NounPhrase,
     Phrase,
-    Sentence,
     Word,
 )
 
@@ -27,7 +27,7 @@ PERSON_RELATIVISER, OTHER_RELATIVISER = "ki", "ke"
 Parts = list[tuple[str, Constituent]]
 
 
-def source_tree(sentence: Sentence) -> Phrase:
+def source_tree(sentence: GeneratedSentence) -> Phrase:
     """The sentence in the source language, as a constituency tree with marked heads.
 
     Args:

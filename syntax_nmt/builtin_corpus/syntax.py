@@ -112,7 +112,7 @@ class Clause:
 
 
 @dataclass
-class Sentence:
+class GeneratedSentence:
     """A main clause, alone or with a second clause that is coordinated or subordinated to it.
 
     Args:

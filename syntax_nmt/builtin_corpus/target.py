@@ -28,8 +28,8 @@ from syntax_nmt.builtin_corpus.syntax import (
     AdpositionalPhrase,
     Clause,
     Concept,
+    GeneratedSentence,
     NounPhrase,
-    Sentence,
 )
 
 NEGATION, COORDINATOR, COMPLEMENTISER, RELATIVISER = "ni", "ja", "ets", "hau"
@@ -77,7 +77,7 @@ def _word(
     return _hung([TargetWord(form, chunk, (concept,))], relation, head)
 
 
-def target_words(sentence: Sentence) -> list[TargetWord]:
+def target_words(sentence: GeneratedSentence) -> list[TargetWord]:
     """The sentence in the target language.
 
     Args:

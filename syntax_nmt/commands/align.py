@@ -3,7 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import add_files, add_flags, add_numbers, positive_int
-from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, refuse_idle
+from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, require_companion_options
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -208,7 +208,7 @@ _NEEDS = {
 
 def _check_options(args: argparse.Namespace) -> None:
     """Refuses incompatible options before anything is loaded."""
-    refuse_idle(args, _NEEDS)
+    require_companion_options(args, _NEEDS)
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("reverse_path", "layer", "heads"))
         if not (args.score or args.reverse or args.output or any(findings_outputs(args))):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.commands.merge import merge_command
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD
 from syntax_nmt.data.word_annotation import SKIP, STOP
@@ -120,7 +120,7 @@ def feature_threshold(args: argparse.Namespace) -> int:
     Raises:
         UserError: it is given without features.
     """
-    refuse_idle(args, {"feature_threshold": ("features",)})
+    require_companion_options(args, {"feature_threshold": ("features",)})
     return args.feature_threshold or FEATURE_THRESHOLD
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, positive_int
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.data.text_columns import counted
 from syntax_nmt.data.text_files import check_writable, write_binary_atomically
 from syntax_nmt.errors import UserError
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
     from syntax_nmt.inference.averaging import average_checkpoints
     from syntax_nmt.inference.checkpoint import quiet_fairseq
 
-    refuse_idle(args, {"by": ("last",)})
+    require_companion_options(args, {"by": ("last",)})
     paths = _chosen(args.inputs, args.last, args.by or UPDATES)
     check_writable(args.output, *paths)
     with quiet_fairseq():

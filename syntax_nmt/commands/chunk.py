@@ -21,7 +21,7 @@ from syntax_nmt.commands.annotating import (
     resources,
     run_annotation,
 )
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunks import OUTSIDE, ChunkedSentence, iob2_tags, read_chunks, read_conll2000
 from syntax_nmt.data.constituents import read_trees
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: an option is missing, or a file or model cannot be used.
     """
     check_outputs([args.json], [args.score])
-    refuse_idle(args, _NEEDS)
+    require_companion_options(args, _NEEDS)
     if args.input is None and args.score is None:
         _refuse_annotating(args)
     elif args.by == "tagger":

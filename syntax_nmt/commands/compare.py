@@ -3,7 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import add_files, argument
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do nothing, fewer than two systems, or files that are damaged or
             do not go together.
     """
-    refuse_idle(args, {"source": ("cut",), **METRIC_NEEDS})
+    require_companion_options(args, {"source": ("cut",), **METRIC_NEEDS})
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)

@@ -15,6 +15,7 @@ from syntax_nmt.commands.shared.forcing import add_forcing_arguments, segmentati
 from syntax_nmt.commands.shared.models import batch_limits, files_of_model
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.settings import ModelFiles
+from syntax_nmt.reporting.findings import TSV
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.contrast.contrast_report import (
     DEFAULT_BINS,
@@ -22,7 +23,7 @@ from syntax_nmt.scoring.contrast.contrast_report import (
     ScoredModel,
     contrast,
     distance_bins,
-    pair_lines,
+    pair_table,
 )
 from syntax_nmt.scoring.contrast.contrastive_pairs import (
     ContrastivePair,
@@ -113,7 +114,8 @@ def run(args: argparse.Namespace) -> None:
         for name, path in zip(names, args.path)
     ]
     if args.output is not None:
-        write_lines(args.output, pair_lines(pairs, models), stdout_is_free=False)
+        table = pair_table(pairs, models).render(TSV)
+        write_lines(args.output, [f"{table}\n"], stdout_is_free=False)
     found = contrast(pairs, models, distance_bins(args.bins))
     write_findings(found, found.findings(), args, stdout_is_free=args.output != STDOUT)
 

@@ -21,7 +21,7 @@ from syntax_nmt.commands.annotating import (
     resources,
     unused_models,
 )
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import (
     add_linearised_arguments,
     linearising,
@@ -190,7 +190,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
     _check_destination(str(args.destdir))
-    refuse_idle(args, _NEEDS)
+    require_companion_options(args, _NEEDS)
     threshold = feature_threshold(args)
     tokenizers = {
         source: _tokenizer(args, "source", source),

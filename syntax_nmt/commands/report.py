@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from syntax_nmt.arguments import add_numbers, natural_int, sentence_numbers
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.findings import add_digits_argument
 from syntax_nmt.commands.shared.metrics import (
     METRIC_NEEDS,
@@ -24,6 +24,7 @@ from syntax_nmt.commands.shared.test_sets import (
 )
 from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
 from syntax_nmt.data.text_columns import counted
+from syntax_nmt.errors import note
 from syntax_nmt.pictures.report_page.report_data import CHRF, ReportData, SampleChoice, report_data
 from syntax_nmt.pictures.report_page.structures import KINDS, REFERENCE
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
@@ -113,7 +114,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: options that do nothing, or files that are damaged or do not go together.
     """
-    refuse_idle(args, METRIC_NEEDS | dict.fromkeys(_BASES, ("alignments",)))
+    require_companion_options(args, METRIC_NEEDS | dict.fromkeys(_BASES, ("alignments",)))
     _check_output(args)
     data = read_report(args)
     # These load matplotlib.
@@ -126,8 +127,8 @@ def run(args: argparse.Namespace) -> None:
     html = page_html(data, pictures, title, args.width, _how_chosen(args, data))
     with open_output(args.output) as stream:
         stream.write(html)
-    for note in pictures.notes():
-        print(f"note: {note}", file=sys.stderr)
+    for text in pictures.notes():
+        note(text)
     if args.output != STDOUT:
         counts = {"system": len(names), "sample": len(data.samples)}
         said = ", ".join(counted(number, one) for one, number in counts.items())

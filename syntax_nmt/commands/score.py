@@ -3,7 +3,7 @@
 import argparse
 
 from syntax_nmt.arguments import add_numbers, natural_int, positive_int
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
     add_findings_arguments,
@@ -25,8 +25,7 @@ from syntax_nmt.commands.shared.test_sets import (
 from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
 from syntax_nmt.reporting.output import check_outputs
 from syntax_nmt.scoring.evaluation import score
-from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
-from syntax_nmt.scoring.translations.scores import Confidence
+from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, Confidence
 
 EXAMPLE = (
     "syntax-nmt score stock.gen dependency.gen --reference test.de --source pieces/test.en\n"
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do nothing, or files that are damaged or do not go together.
     """
     of_intervals = {name: ("confidence",) for name in ("confidence_n", "seed")}
-    refuse_idle(args, of_intervals | METRIC_NEEDS)
+    require_companion_options(args, of_intervals | METRIC_NEEDS)
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)

@@ -16,7 +16,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import tell
 
 if TYPE_CHECKING:  # the command starts without torch and fairseq
-    from syntax_nmt.methods.method import TrainingLine
+    from syntax_nmt.methods.method import TrainingRecipe
     from syntax_nmt.preparation.training_data import TrainingData
     from syntax_nmt.preparation.trainings import Training
 
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _compare(
     data: TrainingData,
-    methods: Sequence[TrainingLine],
+    methods: Sequence[TrainingRecipe],
     trainings: Sequence[Training],
     reference: Path,
 ) -> None:

@@ -12,7 +12,7 @@ from syntax_nmt.arguments import (
     positive_int,
     sentence_numbers,
 )
-from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, refuse_idle
+from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, require_companion_options
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -266,7 +266,7 @@ def _check_options(args: argparse.Namespace, draws: bool) -> None:
         draws: whether trees are drawn.
     """
     _check_kind(args)
-    refuse_idle(args, _NEEDS)
+    require_companion_options(args, _NEEDS)
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("input", "side", "layer"))
         if not (args.conllu or args.trees or draws or args.output):

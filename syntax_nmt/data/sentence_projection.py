@@ -18,7 +18,7 @@ from syntax_nmt.data.annotation_transfer import OtherTextError
 from syntax_nmt.data.ragged import IndexedFile
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import BYTE_ORDER_MARK, read_lines
-from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, in_step
+from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, zip_checked
 from syntax_nmt.errors import UserError
 
 _BATCH = 500
@@ -104,7 +104,7 @@ class Projector:
         }
         if self.words is not None:
             streams[str(self.words)] = read_lines(self.words)
-        for line, ((place, entry), pieces, size, *words) in in_step(streams):
+        for line, ((place, entry), pieces, size, *words) in zip_checked(streams):
             if binarised is not None:
                 binarised.check(line, pieces.split())
             batch.append(Sentence(line, pieces, words[0] if words else None, place, entry, size))

@@ -39,7 +39,7 @@ class WordAnnotation:
             yield place, self.kind.attach_roots(entry) if self.attach_roots else entry
 
 
-def in_step(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
+def zip_checked(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
     """The entries of several files in parallel: (1-based number, one entry of each file).
 
     Args:

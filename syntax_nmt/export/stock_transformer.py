@@ -14,16 +14,16 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import OmegaConf
 
 from syntax_nmt.arguments import Namespace, defaults_of, flag
-from syntax_nmt.backbone.feature import having
+from syntax_nmt.backbone.extension import having
 from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import METHODS
-from syntax_nmt.models.family_options import HALVES, TRANSFORMER
+from syntax_nmt.models.family_options import STACKS, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
 
-_SAME_AT_INFERENCE = {"_name", *(f"{half}_family" for half in HALVES)}
+_SAME_AT_INFERENCE = {"_name", *(f"{stack}_family" for stack in STACKS)}
 _SAME_AT_INFERENCE.update(column.key for column in COLUMNS)  # labels, of features that have options
 _SAME_AT_INFERENCE.update(name for method in METHODS for name in method.same_at_inference)
 _AS_FACTORS = {name for method in METHODS for name in method.as_factors}
@@ -39,10 +39,10 @@ def feature_in_the_way(
     """
     if not isinstance(model, TransformerModel):
         return f"--arch {cfg.arch}, which is no Transformer"
-    for half in HALVES:
-        family = getattr(cfg, f"{half}_family", TRANSFORMER)
+    for stack in STACKS:
+        family = getattr(cfg, f"{stack}_family", TRANSFORMER)
         if str(family) != TRANSFORMER:
-            return f"--{half}-family {family}"
+            return f"--{stack}-family {family}"
     for field in dataclasses.fields(getattr(model, "feature_options", SyntaxTransformerOptions)):
         value = getattr(cfg, field.name, field.default)
         if knows_factors and field.name in _AS_FACTORS:
@@ -57,8 +57,8 @@ def source_factors(model: BaseFairseqModel) -> SourceFactors | None:
     """The source embedding of a Transformer as a sum; None = it is no other than fairseq's."""
     encoder = model.encoder
     found = [
-        feature.source_factors(encoder.embed_tokens.weight)
-        for feature in having(getattr(encoder, "features", ()), "source_factors")
+        extension.source_factors(encoder.embed_tokens.weight)
+        for extension in having(getattr(encoder, "extensions", ()), "source_factors")
     ]
     return found[0] if found else None
 

@@ -5,7 +5,6 @@ A note on stderr warns of text that does not look like the training text.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from syntax_nmt.data.linearised_folder import LinearisedSubwords, linearised_mod
 from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 from syntax_nmt.inference.settings import SUBWORD_FILES, Segmentation
 
 
@@ -170,4 +169,4 @@ def note_unfit(
     fit = TextFit(Path(cfg.data), (cfg.source_lang, cfg.target_lang), dictionaries)
     problem = fit.problem(lines, pieces, advice, target)
     if problem is not None:
-        print(f"note: {name} {problem}", file=sys.stderr)
+        note(f"{name} {problem}")

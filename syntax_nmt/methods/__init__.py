@@ -21,6 +21,7 @@ from syntax_nmt.methods import (
     tree_distance,
     tree_encoder,
     tree_orders,
+    variational,
 )
 from syntax_nmt.methods.method import Method, Part
 
@@ -31,6 +32,7 @@ METHODS: tuple[Method, ...] = (
     parent_scaled.METHOD,
     tree_distance.METHOD,
     bi_scale.METHOD,
+    variational.METHOD,
     latent_phrases.METHOD,
     phrases.METHOD,
     dependency_heads.METHOD,
@@ -48,22 +50,24 @@ def how_to_get(structure: str) -> str:
     Args:
         structure: of :mod:`syntax_nmt.backbone.structures`.
     """
-    return ", or ".join(each.gives[structure] for each in METHODS if structure in each.gives)
+    return ", or ".join(
+        each.extractable[structure] for each in METHODS if structure in each.extractable
+    )
 
 
 # Of models that choose structures themselves.
 VALIDATIONS = tuple(each.validation for each in METHODS if each.validation is not None)
 
 
-def features_of(part: Part, given: Any, half: Any) -> list[Any]:
-    """The features that options switch on in a part of a model, in their order.
+def extensions_of(part: Part, given: Any, stack: Any) -> list[Any]:
+    """The extensions that options switch on in a part of a model, in their order.
 
     Args:
         given: all options of the model.
-        half: what they are built for, as of :meth:`~syntax_nmt.backbone.feature.Feature.of`.
+        stack: what they are built for, as of :meth:`~syntax_nmt.backbone.extension.Extension.of`.
 
     Raises:
         UserError: options that contradict each other.
     """
-    found = (method.feature(part, given, half) for method in METHODS)
-    return [feature for feature in found if feature is not None]
+    found = (method.extension(part, given, stack) for method in METHODS)
+    return [extension for extension in found if extension is not None]

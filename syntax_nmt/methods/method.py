@@ -7,7 +7,7 @@ from typing import Any, Optional, TypeVar
 from fairseq.dataclass import FairseqDataclass
 
 from syntax_nmt.arguments import DECODER, ENCODER
-from syntax_nmt.backbone.feature import Feature
+from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.objective import AuxiliaryObjective
@@ -43,7 +43,7 @@ class Preset:
 
 
 @dataclass(frozen=True)
-class TrainingLine:
+class TrainingRecipe:
     """A way to train a method: what `prepare` prints, tests train and the benchmark times.
 
     Attributes:
@@ -55,7 +55,7 @@ class TrainingLine:
         criterion: its training objective.
         needs: annotation that it is trained with.
         reads: annotation that it needs in translation, too: typed text needs a parser.
-        variant: tells lines of one architecture apart; empty = the usual line.
+        variant: tells recipes of one architecture apart; empty = the usual one.
         family: of the model.
         shares_embeddings: source and target may share them.
         warmups: how many times as long as usual the warm-up is.
@@ -123,18 +123,19 @@ class Method:
         name: for messages, in the plural.
         families: the model families that have its options.
         options: of models.
-        features: what it adds, by family and half. A part of a family that does not have the
-            options gets the feature in a mixed model.
+        extensions: what it adds, by family and stack. A part of a family that does not have the
+            options gets the extension in a mixed model.
         loss: beside that of translation.
         presets: the architectures that it names.
-        lines: ways to train it.
-        switch: options that add it to a mixed model.
+        recipes: ways to train it.
+        enabling_options: that add it to a mixed model.
         trials: architectures with options that no preset asks for, by name, for tests.
         finds_words: whether it finds the words of subwords; tests then cut words into several.
         finds_ends: whether it reads where words end; likewise.
-        unread: options that 0.1.0 took without effect, by the option that switches them on.
-        anywhere: options that parts of both families use, although one has them.
-        gives: by structure that can be extracted from its models, the options that give it.
+        ignored_in_0_1_0: options that 0.1.0 took without effect, by the option that switches them
+            on.
+        family_neutral: options that parts of both families use, although one has them.
+        extractable: by structure that can be extracted from its models, the options that give it.
         same_at_inference: options that change nothing in translation.
         as_factors: options of what engines with source factors compute, too.
         used_elsewhere: of an option's name and all options, whether a mixed model uses the option
@@ -147,33 +148,33 @@ class Method:
     name: str
     families: tuple[str, ...] = ()
     options: Optional[type[FairseqDataclass]] = None
-    features: Mapping[Part, type[Feature]] = field(default_factory=dict)
+    extensions: Mapping[Part, type[Extension]] = field(default_factory=dict)
     loss: Optional[Loss] = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
-    lines: tuple[TrainingLine, ...] = ()
-    switch: tuple[str, ...] = ()
+    recipes: tuple[TrainingRecipe, ...] = ()
+    enabling_options: tuple[str, ...] = ()
     trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     finds_words: bool = False
     finds_ends: bool = False
-    unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    gives: Mapping[str, str] = field(default_factory=dict)
+    ignored_in_0_1_0: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extractable: Mapping[str, str] = field(default_factory=dict)
     same_at_inference: tuple[str, ...] = ()
     as_factors: tuple[str, ...] = ()
-    anywhere: tuple[str, ...] = ()
+    family_neutral: tuple[str, ...] = ()
     used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)
     take_from_data: Optional[Callable[[Any, Any], None]] = None
     validation: Any = None
 
-    def feature(self, part: Part, cfg: Any, half: Any) -> Optional[Feature]:
-        """The feature of a part that the options switch on.
+    def extension(self, part: Part, cfg: Any, stack: Any) -> Optional[Extension]:
+        """The extension of a part that the options switch on.
 
         Args:
             cfg: all options of the model.
-            half: as of :meth:`Feature.of`.
+            stack: as of :meth:`Extension.of`.
         """
-        if self.options is None or part not in self.features:
+        if self.options is None or part not in self.extensions:
             return None
-        return self.features[part].of(read_options(self.options, cfg), half)
+        return self.extensions[part].of(read_options(self.options, cfg), stack)
 
 
 def read_options(kind: type[Options], given: Any) -> Options:

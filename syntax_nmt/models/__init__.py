@@ -1,1 +1,1 @@
-"""The model families; each method is a feature switched on by options."""
+"""The model families; each method is an extension switched on by options."""

@@ -15,12 +15,12 @@ from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods import METHODS
 from syntax_nmt.methods.method import FAMILIES, RNN, TRANSFORMER
 from syntax_nmt.models.options import RecurrentOptions, SyntaxRNNOptions, SyntaxTransformerOptions
-from syntax_nmt.option_checks import check_choice, differ
+from syntax_nmt.option_checks import check_choice, differs_from_default
 
-HALVES = (ENCODER, DECODER)
+STACKS = (ENCODER, DECODER)
 
 _NAMES = {TRANSFORMER: "Transformer", RNN: "RNN"}
-# The half of fairseq's own options whose names do not begin with it; all others belong to both.
+# The stack of fairseq's own options whose names do not begin with it; all others belong to both.
 _BEGINNINGS = {
     ENCODER: ("encoder_",),
     DECODER: (
@@ -28,7 +28,7 @@ _BEGINNINGS = {
         "base_",
     ),
 }  # fmt: skip
-_CHOICES = frozenset(f"{half}_family" for half in HALVES)
+_CHOICES = frozenset(f"{stack}_family" for stack in STACKS)
 _OF_THE_TASK = ("max_source_positions", "max_target_positions")
 
 
@@ -90,18 +90,18 @@ def how_to_have(name: str) -> str:
     if name in _CHOICES:
         return "is an option of mixed models: give --arch syntax_hybrid, which has one"
     family = RNN if name in options_of(RNN) else TRANSFORMER
-    half, *others = halves_of(name)
+    stack, *others = stacks_of(name)
     for method in METHODS:
-        if name in method.anywhere:
+        if name in method.family_neutral:
             return (
                 f"is an option of {method.name}, which this architecture does not have: give "
                 "--arch syntax_hybrid, in which they stand on a Transformer encoder, too"
             )
     other = TRANSFORMER if family == RNN else RNN
-    families = {each: family if each == half else other for each in HALVES}
-    chosen = " ".join(f"--{each}-family {families[each]}" for each in HALVES)
+    families = {each: family if each == stack else other for each in STACKS}
+    chosen = " ".join(f"--{each}-family {families[each]}" for each in STACKS)
     return (
-        f"is an option of {_described(family, None if others else half)}, which this architecture "
+        f"is an option of {_described(family, None if others else stack)}, which this architecture "
         f"does not have: give --arch syntax_hybrid {chosen}"
     )
 
@@ -115,8 +115,8 @@ def check_families(args: Any, families: dict[str, str]) -> None:
     Raises:
         UserError: unknown family, or an option of a family that the model lacks.
     """
-    for half, family in families.items():
-        check_choice(f"{half}_family", family, FAMILIES)
+    for stack, family in families.items():
+        check_choice(f"{stack}_family", family, FAMILIES)
     defaults = {
         option.name: option.default
         for options in (SyntaxTransformerOptions, RecurrentOptions)
@@ -124,13 +124,17 @@ def check_families(args: Any, families: dict[str, str]) -> None:
     }
     for family in FAMILIES:
         for name in sorted(options_of(family) & set(vars(args))):
-            value, default, halves = getattr(args, name), defaults.get(name), halves_of(name)
-            there = [half for half in halves if families[half] == family]
-            if differ(value, default) and not there and not _is_used_elsewhere(name, args):
-                described = _described(family, halves[0] if len(halves) == 1 else None)
+            value, default, stacks = getattr(args, name), defaults.get(name), stacks_of(name)
+            there = [stack for stack in stacks if families[stack] == family]
+            if (
+                differs_from_default(value, default)
+                and not there
+                and not _is_used_elsewhere(name, args)
+            ):
+                described = _described(family, stacks[0] if len(stacks) == 1 else None)
                 raise UserError(
                     f"{flag(name)} is an option of {described}, and the model has none: give "
-                    f"--{halves[-1]}-family {family}, or leave it out"
+                    f"--{stacks[-1]}-family {family}, or leave it out"
                 )
 
 
@@ -139,23 +143,23 @@ def _is_used_elsewhere(name: str, args: Any) -> bool:
     return any(method.used_elsewhere(name, args) for method in METHODS)
 
 
-def halves_of(option: str) -> tuple[str, ...]:
-    """The halves of an option: from its declaration, or from the name of fairseq's own option."""
+def stacks_of(option: str) -> tuple[str, ...]:
+    """The stacks of an option: from its declaration, or from the name of fairseq's own option."""
     if option in _declared():
         return (_declared()[option],)
-    return tuple(s for s in HALVES if option.startswith(_BEGINNINGS[s])) or HALVES
+    return tuple(s for s in STACKS if option.startswith(_BEGINNINGS[s])) or STACKS
 
 
 @cache
 def _declared() -> dict[str, str]:
-    """The half of each method option that belongs to only one half."""
+    """The stack of each method option that belongs to only one stack."""
     ours = (*fields(SyntaxTransformerOptions), *fields(RecurrentOptions))
-    return {field.name: field.metadata["half"] for field in ours if "half" in field.metadata}
+    return {field.name: field.metadata["stack"] for field in ours if "stack" in field.metadata}
 
 
-def _described(family: str, half: str | None) -> str:
+def _described(family: str, stack: str | None) -> str:
     article = "an" if family == RNN else "a"
-    return f"{_NAMES[family]}s" if half is None else f"{article} {_NAMES[family]} {half}"
+    return f"{_NAMES[family]}s" if stack is None else f"{article} {_NAMES[family]} {stack}"
 
 
 def _names(options: Any) -> set[str]:

@@ -87,7 +87,7 @@ def keep_defaults(cfg: Any) -> None:
     unread = {
         option
         for method in METHODS
-        for switch, options in method.unread.items()
+        for switch, options in method.ignored_in_0_1_0.items()
         if not names.get(switch)
         for option in options
     }

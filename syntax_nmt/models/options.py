@@ -11,7 +11,7 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from syntax_nmt.arguments import decoder_option, encoder_option, option
 from syntax_nmt.backbone.initialization import INITIALIZATIONS, UNIFORM
 from syntax_nmt.backbone.readout import LINEAR, READOUTS
-from syntax_nmt.backbone.rnn_encoder import BIDIRECTIONAL, ENCODER_GRUS
+from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, ENCODER_GRUS
 from syntax_nmt.methods import METHODS
 from syntax_nmt.methods.method import FAMILIES, RNN, TRANSFORMER
 
@@ -32,7 +32,7 @@ SyntaxTransformerOptions = make_dataclass(
 )
 """The options beyond those of fairseq's own `transformer`.
 
-Every feature is off by default; with all of them off the model is the stock Transformer.
+Every extension is off by default; with all of them off the model is the stock Transformer.
 """
 
 
@@ -91,7 +91,7 @@ class GRUOptions(FairseqDataclass):
 
 @dataclass
 class _RNNSizes(FairseqDataclass):
-    """With every feature off the model is RNNsearch; defaults are those of Zhang et al. (2018).
+    """With every extension off the model is RNNsearch; defaults are those of Zhang et al. (2018).
 
     fairseq's Transformer has options of these names, too.
     """
@@ -130,7 +130,7 @@ class RNNOptions(_RNNSizes, GRUOptions):
 
 
 RecurrentOptions = make_dataclass("RecurrentOptions", (), bases=(*_of_family(RNN), GRUOptions))
-"""The options of RNNs beyond those that fairseq's `transformer` has, too; features are off."""
+"""The options of RNNs beyond those that fairseq's `transformer` has, too; extensions are off."""
 
 SyntaxRNNOptions = make_dataclass("SyntaxRNNOptions", (), bases=(_RNNSizes, RecurrentOptions))
 

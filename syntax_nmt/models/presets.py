@@ -1,4 +1,4 @@
-"""The named architectures (`--arch`): a method's features, or a paper's system, in several sizes.
+"""The named architectures (`--arch`): a method's extensions, or a paper's system, in several sizes.
 
 A preset gives defaults to options; the command line overrides them.
 """
@@ -20,10 +20,10 @@ import syntax_nmt.models.syntax_rnn
 import syntax_nmt.models.syntax_transformer  # noqa: F401
 from syntax_nmt.arguments import DECODER, ENCODER, Namespace
 from syntax_nmt.methods import METHODS
-from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
+from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
 from syntax_nmt.methods.method import Preset as MethodPreset
 from syntax_nmt.methods.sizes import RNN_SIZES
-from syntax_nmt.models.family_options import halves_of, options_of
+from syntax_nmt.models.family_options import options_of, stacks_of
 
 Preset = Callable[[Namespace], None]
 
@@ -40,13 +40,13 @@ def _preset(defaults: Mapping[str, Any], size: Preset | None = None) -> Preset:
     return fill_in
 
 
-# Trains on a CPU in minutes: width 64, two pre-norm layers in each half.
+# Trains on a CPU in minutes: width 64, two pre-norm layers in each stack.
 _TINY = {
     "encoder_embed_dim": 64,
     "encoder_ffn_embed_dim": 256,
-    **{f"{half}_layers": 2 for half in (ENCODER, DECODER)},
-    **{f"{half}_attention_heads": 4 for half in (ENCODER, DECODER)},
-    **{f"{half}_normalize_before": True for half in (ENCODER, DECODER)},
+    **{f"{stack}_layers": 2 for stack in (ENCODER, DECODER)},
+    **{f"{stack}_attention_heads": 4 for stack in (ENCODER, DECODER)},
+    **{f"{stack}_normalize_before": True for stack in (ENCODER, DECODER)},
 }
 SIZES: dict[str, Preset] = {
     "": base_architecture,
@@ -86,11 +86,11 @@ BASELINES = {
     "rnn_search_cgru": MethodPreset(RNN, {"conditional_gru": True}),
 }
 BASELINE_LINES = (
-    TrainingLine("a Transformer without syntax", "syntax_transformer", "baseline"),
-    TrainingLine("RNNsearch", "rnn_search", "rnn", family=RNN, is_printed=False),
-    TrainingLine("RNNsearch*", "rnn_search_cgru", "rnn_baseline", family=RNN),
+    TrainingRecipe("a Transformer without syntax", "syntax_transformer", "baseline"),
+    TrainingRecipe("RNNsearch", "rnn_search", "rnn", family=RNN, is_printed=False),
+    TrainingRecipe("RNNsearch*", "rnn_search_cgru", "rnn_baseline", family=RNN),
 )
-LINES = (*BASELINE_LINES, *(line for method in METHODS for line in method.lines))
+LINES = (*BASELINE_LINES, *(line for method in METHODS for line in method.recipes))
 """Every way to train that is declared."""
 
 for _name, _declared in chain(BASELINES.items(), *(method.presets.items() for method in METHODS)):
@@ -112,7 +112,7 @@ def _register_hybrid(size: str) -> None:
             ENCODER: str(given.get("encoder_family", TRANSFORMER)),
             DECODER: str(given.get("decoder_family", RNN)),
         }
-        chosen = {f"{half}_family": family for half, family in families.items()}
+        chosen = {f"{stack}_family": family for stack, family in families.items()}
         if set(families.values()) == {RNN}:
             values = {**RNN_SIZES[size], **chosen, **given}
         else:
@@ -121,11 +121,11 @@ def _register_hybrid(size: str) -> None:
             SIZES[size](filled)
             values = vars(filled)
         for option, value in values.items():
-            # An RNN half takes no preset of Transformer options, only what the user gave.
+            # An RNN stack takes no preset of Transformer options, only what the user gave.
             if (
                 option in given
                 or option not in options_of(TRANSFORMER)
-                or any(families[half] == TRANSFORMER for half in halves_of(option))
+                or any(families[stack] == TRANSFORMER for stack in stacks_of(option))
             ):
                 setattr(args, option, value)
 

@@ -7,14 +7,15 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import nn
 
-from syntax_nmt.backbone.feature import the_only
+from syntax_nmt.backbone.extension import single
 from syntax_nmt.backbone.initialization import INITIALIZATIONS
 from syntax_nmt.backbone.readout import READOUTS
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
-from syntax_nmt.backbone.rnn_encoder import ENCODER_GRUS, BidirectionalEncoder, RNNEncoder
-from syntax_nmt.backbone.rnn_feature import RNNDecoderHalf, RNNEncoderHalf
+from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, RNNEncoder
+from syntax_nmt.backbone.rnn_extension import RNNDecoderStack, RNNEncoderStack
+from syntax_nmt.backbone.rnn_interface import ENCODER_GRUS
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods import features_of
+from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN_DECODER, RNN_ENCODER, read_options
 from syntax_nmt.models.options import RNNOptions
 from syntax_nmt.option_checks import check_choice, check_dropouts
@@ -119,7 +120,7 @@ def build_encoder(
         UserError: options that contradict each other.
     """
     options, sizes = rnn_options(given)
-    half = RNNEncoderHalf(
+    stack = RNNEncoderStack(
         dictionary,
         options.encoder_embed_dim,
         sizes.encoder_state,
@@ -127,23 +128,23 @@ def build_encoder(
         options.share_all_embeddings,
         options.encoder_embed_path is not None,
     )
-    features = features_of(RNN_ENCODER, given, half)
-    for feature in features:
-        embed_tokens = feature.word_table(embed_tokens)
+    extensions = extensions_of(RNN_ENCODER, given, stack)
+    for extension in extensions:
+        embed_tokens = extension.word_table(embed_tokens)
     if options.encoder_freeze_embed:
         embed_tokens.weight.requires_grad = False
-    network = the_only(
-        ((feature, feature.network()) for feature in features), "the network of the encoder"
+    network = single(
+        ((extension, extension.network()) for extension in extensions), "the network of the encoder"
     )
-    for feature in features:
-        feature.build_first()
+    for extension in extensions:
+        extension.build_first()
     return kind(
         dictionary,
         embed_tokens,
-        network or BidirectionalEncoder(half.embed_dim, half.state_dim),
+        network or BidirectionalEncoder(stack.embed_dim, stack.state_dim),
         options.encoder_dropout_in,
         options.encoder_dropout_out,
-        features,
+        extensions,
     )
 
 
@@ -164,7 +165,7 @@ def build_decoder(
     if options.decoder_freeze_embed:
         embed_tokens.weight.requires_grad = False
     shares = options.share_decoder_input_output_embed or options.share_all_embeddings
-    half = RNNDecoderHalf(
+    stack = RNNDecoderStack(
         dictionary,
         embed_tokens,
         options.decoder_embed_dim,
@@ -182,10 +183,12 @@ def build_decoder(
             "share_embeddings": shares,
         },
     )
-    features = features_of(RNN_DECODER, given, half)
-    decoder = the_only(((feature, feature.decoder(half)) for feature in features), "the decoder")
+    extensions = extensions_of(RNN_DECODER, given, stack)
+    decoder = single(
+        ((extension, extension.decoder(stack)) for extension in extensions), "the decoder"
+    )
     if decoder is not None:
         return decoder
-    readout = half.readout(memory_dim)
-    recurrence = half.recurrence()
-    return RNNDecoder(dictionary, embed_tokens, recurrence, readout, memory_dim, **half.arguments)
+    readout = stack.readout(memory_dim)
+    recurrence = stack.recurrence()
+    return RNNDecoder(dictionary, embed_tokens, recurrence, readout, memory_dim, **stack.arguments)

@@ -10,14 +10,15 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER, ENCODER, Namespace, Parser
-from syntax_nmt.backbone.feature import TransformerHalf
+from syntax_nmt.backbone.extension import TransformerStack
 from syntax_nmt.backbone.initialization import UNIFORM, initialize
-from syntax_nmt.backbone.rnn_encoder import PADDING, STATES, RNNEncoder
+from syntax_nmt.backbone.rnn_encoder import RNNEncoder
+from syntax_nmt.backbone.rnn_interface import PADDING, STATES
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods import features_of
+from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
 from syntax_nmt.models.checked_hub import CheckedHub
-from syntax_nmt.models.family_options import HALVES, check_families
+from syntax_nmt.models.family_options import STACKS, check_families
 from syntax_nmt.models.model_building import build_for_syntax_translation
 from syntax_nmt.models.options import SyntaxHybridOptions
 from syntax_nmt.models.rnn_parts import (
@@ -55,8 +56,8 @@ class RNNEncoderForTransformer(RNNEncoder):
 class SyntaxHybrid(CheckedHub, BaseFairseqModel):
     """Builds an encoder and a decoder of any two families.
 
-    Each half has the methods of its family, and those that stand on any encoder. If both are of one
-    family, the model is that family's, with the same parameters and names. This class has no
+    Each stack has the methods of its family, and those that stand on any encoder. If both are of
+    one family, the model is that family's, with the same parameters and names. This class has no
     instances: fairseq registers classes and calls them to build models.
     """
 
@@ -80,19 +81,19 @@ class SyntaxHybrid(CheckedHub, BaseFairseqModel):
 
 def build_of_families(args: Namespace, task: FairseqTask) -> SyntaxModel:
     """A `SyntaxRNNModel` if both families are RNN, otherwise a `SyntaxHybridModel`."""
-    families = {half: str(getattr(args, f"{half}_family")) for half in HALVES}
+    families = {stack: str(getattr(args, f"{stack}_family")) for stack in STACKS}
     check_families(args, families)
     if families[DECODER] == RNN:
         check_target_padding(task)
     if set(families.values()) == {RNN}:
         return SyntaxRNNModel.build_model(args, task)
-    # A copy: fairseq fills in options of both halves of a Transformer, and checkpoints would store
+    # A copy: fairseq fills in options of both stacks of a Transformer, and checkpoints would store
     # them as the user's.
     return SyntaxHybridModel.build_model(Namespace(**vars(args)), task)
 
 
 class SyntaxHybridModel(SyntaxTransformerModel):
-    """A model of which at least one half is a Transformer; the other half may be an RNN."""
+    """A model of which at least one stack is a Transformer; the other stack may be an RNN."""
 
     feature_options = SyntaxHybridOptions
 
@@ -113,9 +114,9 @@ class SyntaxHybridModel(SyntaxTransformerModel):
             initialize(encoder.network, how)
             args.encoder.embed_dim = encoder.output_dim  # the width of the decoder's memory
             return encoder
-        half = _transformer_encoder(args, src_dict, how)
+        stack = _transformer_encoder(args, src_dict, how)
         return SyntaxTransformerEncoder(
-            half, embed_tokens, features_of(TRANSFORMER_ENCODER, args, half)
+            stack, embed_tokens, extensions_of(TRANSFORMER_ENCODER, args, stack)
         )
 
     @classmethod
@@ -149,9 +150,9 @@ class SyntaxHybridModel(SyntaxTransformerModel):
 
 def _transformer_encoder(
     cfg: TransformerConfig, dictionary: Dictionary, initialization: str
-) -> TransformerHalf:
+) -> TransformerStack:
     under_transformer = _family(cfg, DECODER) == TRANSFORMER
-    return TransformerHalf(cfg, ENCODER, dictionary, under_transformer, initialization)
+    return TransformerStack(cfg, ENCODER, dictionary, under_transformer, initialization)
 
 
 def _check_that_the_encoder_is_read(cfg: TransformerConfig, dictionary: Dictionary) -> None:
@@ -159,16 +160,16 @@ def _check_that_the_encoder_is_read(cfg: TransformerConfig, dictionary: Dictiona
     recurrent = _family(cfg, ENCODER) == RNN
     top = "the RNN encoder" if recurrent else ""
     if not recurrent:
-        half = _transformer_encoder(cfg, dictionary, UNIFORM)
-        features = features_of(TRANSFORMER_ENCODER, cfg, half)
-        top = next((feature.on_top for feature in features if feature.on_top), "")
+        stack = _transformer_encoder(cfg, dictionary, UNIFORM)
+        extensions = extensions_of(TRANSFORMER_ENCODER, cfg, stack)
+        top = next((extension.on_top for extension in extensions if extension.on_top), "")
     if not top:
         return
     if cfg.no_cross_attention and not cfg.cross_self_attention:
         raise UserError(
             f"--no-cross-attention: nothing would read {top}: leave --no-cross-attention out"
         )
-    decoder = features_of(TRANSFORMER_DECODER, cfg, TransformerHalf(cfg, DECODER, dictionary))
+    decoder = extensions_of(TRANSFORMER_DECODER, cfg, TransformerStack(cfg, DECODER, dictionary))
     lower = next((each.reads_lower_layers for each in decoder if each.reads_lower_layers), "")
     if lower and not recurrent:
         raise UserError(
@@ -177,5 +178,5 @@ def _check_that_the_encoder_is_read(cfg: TransformerConfig, dictionary: Dictiona
         )
 
 
-def _family(cfg: TransformerConfig, half: str) -> str:
-    return str(getattr(cfg, f"{half}_family"))
+def _family(cfg: TransformerConfig, stack: str) -> str:
+    return str(getattr(cfg, f"{stack}_family"))

@@ -15,7 +15,7 @@ from syntax_nmt.models.pretrained_weights import PretrainedWeights
 class SyntaxModel(CheckedHub, PretrainedWeights):
     """An encoder and a decoder of this package; a base class to list before fairseq's model.
 
-    Both halves declare the annotation that they read as `reads_annotation`, and the annotation that
+    Both stacks declare the annotation that they read as `reads_annotation`, and the annotation that
     they are trained with as `learns_annotation`. Every decoder reads the output of every encoder,
     S×B×M.
     """
@@ -72,7 +72,7 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
         Returns:
             logits, B×T×V, None where `token_loss` takes their place; and a dictionary: `attn`, the
             weights of the cross-attention, B×T×S; further outputs of the decoder and of the
-            encoder's features; wanted structures under their names; under `token_loss` what that
+            encoder's extensions; wanted structures under their names; under `token_loss` what that
             gives.
         """
         encoder_out = self.encoder(

@@ -71,10 +71,10 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
         decoder = build_decoder(args, target, embed_tokens, encoder.output_dim)
         model = cls(encoder, decoder)
         initialize(model, str(options.initialization))
-        for name, half, path in (
+        for name, stack, path in (
             ("encoder", encoder, options.encoder_embed_path),
             ("decoder", decoder, options.decoder_embed_path),
         ):
             if path is not None:
-                load_embeddings(half.embed_tokens, path, half.dictionary, f"--{name}-embed-path")
+                load_embeddings(stack.embed_tokens, path, stack.dictionary, f"--{name}-embed-path")
         return model

@@ -1,4 +1,4 @@
-"""The Transformer family: fairseq's `transformer`, with syntax features as options."""
+"""The Transformer family: fairseq's `transformer`, with syntax extensions as options."""
 
 from typing import Any
 
@@ -20,8 +20,8 @@ from fairseq.tasks import FairseqTask
 from torch import nn
 
 from syntax_nmt.arguments import DECODER, ENCODER, Parser
-from syntax_nmt.backbone.feature import TransformerHalf
-from syntax_nmt.methods import features_of
+from syntax_nmt.backbone.extension import TransformerStack
+from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
 from syntax_nmt.models.family_options import refuse_while_parsing
 from syntax_nmt.models.model_building import build_for_syntax_translation
@@ -44,7 +44,7 @@ _STOCK = {
 class SyntaxTransformerModel(SyntaxModel, TransformerModel):
     """Transformer (Vaswani et al., 2017) that the methods of this package build on.
 
-    With every feature off it is fairseq's `transformer`: the same parameter names, outputs and
+    With every extension off it is fairseq's `transformer`: the same parameter names, outputs and
     beams, so that a checkpoint of one loads into the other. :mod:`syntax_nmt.methods` has the
     methods.
     """
@@ -53,7 +53,7 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
 
     @classmethod
     def add_args(cls, parser: Parser) -> None:
-        """Adds the options of the stock model and of the features."""
+        """Adds the options of the stock model and of the extensions."""
         super().add_args(parser)
         gen_parser_from_dataclass(parser, SyntaxTransformerOptions(), delete_default=True)
         refuse_while_parsing(parser, RNN)
@@ -76,13 +76,13 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         """Builds the encoder.
 
         Args:
-            args: fairseq's options of the Transformer, with those of the features.
+            args: fairseq's options of the Transformer, with those of the extensions.
             src_dict: the source vocabulary.
             embed_tokens: V×C.
         """
-        half = TransformerHalf(args, ENCODER, src_dict)
+        stack = TransformerStack(args, ENCODER, src_dict)
         return SyntaxTransformerEncoder(
-            half, embed_tokens, features_of(TRANSFORMER_ENCODER, args, half)
+            stack, embed_tokens, extensions_of(TRANSFORMER_ENCODER, args, stack)
         )
 
     @classmethod
@@ -92,13 +92,13 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         """Builds the decoder.
 
         Args:
-            args: fairseq's options of the Transformer, with those of the features.
+            args: fairseq's options of the Transformer, with those of the extensions.
             tgt_dict: the target vocabulary.
             embed_tokens: V×C.
         """
-        half = TransformerHalf(args, DECODER, tgt_dict)
-        features = features_of(TRANSFORMER_DECODER, args, half)
-        return SyntaxTransformerDecoder(half, embed_tokens, features, args.no_cross_attention)
+        stack = TransformerStack(args, DECODER, tgt_dict)
+        extensions = extensions_of(TRANSFORMER_DECODER, args, stack)
+        return SyntaxTransformerDecoder(stack, embed_tokens, extensions, args.no_cross_attention)
 
 
 def _name_dropouts_as_in_fairseq(model: nn.Module) -> None:

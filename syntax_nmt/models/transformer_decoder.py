@@ -9,15 +9,19 @@ from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.built_attention import built_attention
-from syntax_nmt.backbone.feature import (
-    TransformerDecoderFeature,
-    TransformerHalf,
+from syntax_nmt.backbone.extended_stack import ExtendedStack
+from syntax_nmt.backbone.extension import (
+    TransformerDecoderExtension,
+    TransformerStack,
     composed_changes,
-    the_only,
+    single,
 )
-from syntax_nmt.backbone.featured_half import FeaturedHalf
 from syntax_nmt.backbone.fused_attention import IncrementalState
-from syntax_nmt.backbone.layer_hooks import DecoderLayerOutput, collecting, handing_over
+from syntax_nmt.backbone.layer_hooks import (
+    DecoderLayerOutput,
+    captured_layer_outputs,
+    extra_layer_inputs,
+)
 from syntax_nmt.backbone.structures import (
     CROSS_ATTENTION,
     TARGET_ATTENTION,
@@ -32,17 +36,17 @@ from syntax_nmt.option_checks import check_dropouts
 NO_LAYER = -1
 
 
-class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
-    """fairseq's Transformer decoder on fused attention, with features of methods.
+class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
+    """fairseq's Transformer decoder on fused attention, with extensions of methods.
 
     fairseq's own computes the cross-attention weights of its top layer in every call. Here they are
     computed only when needed: with an `alignment_layer`, in a search for alignments, or in training
     on them (`--load-alignments`).
 
     Args:
-        half: options and dictionary.
+        stack: options and dictionary.
         embed_tokens: V×C.
-        features: from what acts lowest to what stands on top.
+        extensions: from what acts lowest to what stands on top.
         no_encoder_attn: omit the cross-attention.
 
     Raises:
@@ -50,30 +54,30 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
     """
 
     need_attn = False
-    features: Sequence[TransformerDecoderFeature]
+    extensions: Sequence[TransformerDecoderExtension]
 
     def __init__(
         self,
-        half: TransformerHalf,
+        stack: TransformerStack,
         embed_tokens: nn.Embedding,
-        features: Sequence[TransformerDecoderFeature],
+        extensions: Sequence[TransformerDecoderExtension],
         no_encoder_attn: bool = False,
     ) -> None:
-        check_dropouts(half.cfg, TRANSFORMER_DROPOUTS)
-        self.features = features
-        self.output_dim = half.output_dim
-        reads_source = any(feature.reads_source for feature in features)
-        if no_encoder_attn and not half.cfg.cross_self_attention and not reads_source:
+        check_dropouts(stack.cfg, TRANSFORMER_DROPOUTS)
+        self.extensions = extensions
+        self.output_dim = stack.output_dim
+        reads_source = any(extension.reads_source for extension in extensions)
+        if no_encoder_attn and not stack.cfg.cross_self_attention and not reads_source:
             raise UserError(
                 "--no-cross-attention: nothing would read the source: add --cross-self-attention, "
                 "or leave it out"
             )
         # fairseq builds the layers from the lowest to the top, and does not number them.
         self._layer_numbers = count()
-        for feature in features:
-            feature.build_first()
-        super().__init__(half.cfg, half.dictionary, embed_tokens, no_encoder_attn)
-        self.register_features(features)
+        for extension in extensions:
+            extension.build_first()
+        super().__init__(stack.cfg, stack.dictionary, embed_tokens, no_encoder_attn)
+        self.register_extensions(extensions)
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> Any:
         """Brings weights of other versions of fairseq up to date.
@@ -111,11 +115,11 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
             no_encoder_attn: omit the cross-attention.
         """
         number = next(self._layer_numbers)
-        attention = built_attention(self.features, number, "decoder")
-        layer = the_only(
+        attention = built_attention(self.extensions, number, "decoder")
+        layer = single(
             (
-                (feature, feature.layer(cfg, no_encoder_attn, attention))
-                for feature in self.features
+                (extension, extension.layer(cfg, no_encoder_attn, attention))
+                for extension in self.extensions
             ),
             "the layers of the decoder",
         )
@@ -134,7 +138,7 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
         Args:
             prev_output_tokens: B×T.
             *args: as of fairseq's own decoder.
-            return_all_hiddens: also return what features add.
+            return_all_hiddens: also return what extensions add.
             **kwargs: as of fairseq's own decoder.
 
         Returns:
@@ -143,8 +147,8 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
         logits, extra = self._decoded(prev_output_tokens, *args, structures=structures, **kwargs)
         if return_all_hiddens:
             padding = prev_output_tokens.eq(self.padding_idx)
-            for feature in self.features:
-                extra.update(feature.extra(extra["inner_states"], padding, self.layers))
+            for extension in self.extensions:
+                extra.update(extension.extra(extra["inner_states"], padding, self.layers))
         return logits, extra
 
     def _decoded(
@@ -155,7 +159,10 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
             return super().forward(*args, **kwargs)
         wanted = [structures.decoder_arguments(index) for index in range(self.num_layers)]
         # fairseq calls its layers with fixed arguments, and reads three results of each.
-        with handing_over(self.layers, wanted), collecting(self.layers, passed_on=3) as outputs:
+        with (
+            extra_layer_inputs(self.layers, wanted),
+            captured_layer_outputs(self.layers, passed_on=3) as outputs,
+        ):
             logits, extra = super().forward(*args, **kwargs)
         layers = [DecoderLayerOutput(*output) for output in outputs]
         extra[TARGET_DISTANCES] = [layers[i].distances for i in structures.target_distances]
@@ -192,12 +199,12 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
         queries = prev_output_tokens.size(1) if incremental_state is None else 1
         changes = self._changes(prev_output_tokens.eq(self.padding_idx), queries)
         arguments = [
-            list(feature.arguments(self.layers, encoder_out, incremental_state))
-            for feature in self.features
+            list(extension.arguments(self.layers, encoder_out, incremental_state))
+            for extension in self.extensions
         ]
         with ExitStack() as handed_over:
             for each in (changes, *arguments):
-                handed_over.enter_context(handing_over(self.layers, each))
+                handed_over.enter_context(extra_layer_inputs(self.layers, each))
             return super().extract_features(
                 prev_output_tokens, encoder_out, incremental_state,
                 full_context_alignment, alignment_layer, alignment_heads,
@@ -213,8 +220,8 @@ class SyntaxTransformerDecoder(FeaturedHalf, TransformerDecoderBase):
         like = self.embed_tokens.weight
         changes = [
             each
-            for feature in self.features
-            for each in feature.changes(padding.size(1), queries, like)
+            for extension in self.extensions
+            for each in extension.changes(padding.size(1), queries, like)
         ]
         if not changes:
             return []

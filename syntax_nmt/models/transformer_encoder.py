@@ -9,55 +9,60 @@ from fairseq.models.transformer import TransformerEncoderBase
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.built_attention import built_attention
-from syntax_nmt.backbone.feature import (
+from syntax_nmt.backbone.extended_stack import ExtendedStack
+from syntax_nmt.backbone.extension import (
     Source,
-    TransformerEncoderFeature,
-    TransformerHalf,
+    TransformerEncoderExtension,
+    TransformerStack,
     composed_changes,
     having,
-    the_only,
+    single,
 )
-from syntax_nmt.backbone.featured_half import FeaturedHalf
-from syntax_nmt.backbone.layer_hooks import EncoderLayerOutput, collecting, handing_over
-from syntax_nmt.backbone.rnn_encoder import STATES, rows_rearranged
+from syntax_nmt.backbone.layer_hooks import (
+    EncoderLayerOutput,
+    captured_layer_outputs,
+    extra_layer_inputs,
+)
+from syntax_nmt.backbone.rnn_encoder import rows_rearranged
+from syntax_nmt.backbone.rnn_interface import STATES
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
 from syntax_nmt.models.options import TRANSFORMER_DROPOUTS
 from syntax_nmt.option_checks import check_dropouts
 
 
-class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
-    """fairseq's Transformer encoder with features of methods.
+class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
+    """fairseq's Transformer encoder with extensions of methods.
 
     Args:
-        half: options and dictionary.
+        stack: options and dictionary.
         embed_tokens: V×C.
-        features: from what acts lowest to what stands on top.
+        extensions: from what acts lowest to what stands on top.
 
     Raises:
-        UserError: features that contradict each other.
+        UserError: extensions that contradict each other.
     """
 
-    features: Sequence[TransformerEncoderFeature]
+    extensions: Sequence[TransformerEncoderExtension]
     _source: Source | None = None
 
     def __init__(
         self,
-        half: TransformerHalf,
+        stack: TransformerStack,
         embed_tokens: nn.Embedding,
-        features: Sequence[TransformerEncoderFeature],
+        extensions: Sequence[TransformerEncoderExtension],
     ) -> None:
-        check_dropouts(half.cfg, TRANSFORMER_DROPOUTS)
-        self.features = features
-        self.under_transformer = half.under_transformer
-        self.output_dim = half.output_dim
+        check_dropouts(stack.cfg, TRANSFORMER_DROPOUTS)
+        self.extensions = extensions
+        self.under_transformer = stack.under_transformer
+        self.output_dim = stack.output_dim
         # fairseq builds the layers from the lowest to the top, and does not number them.
         self._layer_numbers = count()
-        for feature in features:
-            feature.build_first()
-            embed_tokens = feature.word_table(embed_tokens)
-        super().__init__(half.cfg, half.dictionary, embed_tokens)
-        self.register_features(features)
+        for extension in extensions:
+            extension.build_first()
+            embed_tokens = extension.word_table(embed_tokens)
+        super().__init__(stack.cfg, stack.dictionary, embed_tokens)
+        self.register_extensions(extensions)
         for layer in self.layers.children():  # itself, layer drop would leave some out
             # fairseq 0.12.2 would bypass the layers at inference.
             layer.can_use_fastpath = False
@@ -69,9 +74,9 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             cfg: fairseq's options of the Transformer.
         """
         number = next(self._layer_numbers)
-        attention = built_attention(self.features, number, "encoder")
-        layer = the_only(
-            ((feature, feature.layer(cfg, attention)) for feature in self.features),
+        attention = built_attention(self.extensions, number, "encoder")
+        layer = single(
+            ((extension, extension.layer(cfg, attention)) for extension in self.extensions),
             "the layers of the encoder",
         )
         return wrap_layer(layer or FusedEncoderLayer(cfg, attention), cfg)
@@ -95,8 +100,8 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             **annotation: under the keys of its kinds.
 
         Returns:
-            what fairseq's encoder returns; what features add; and the wanted structures under their
-            names.
+            what fairseq's encoder returns; what extensions add; and the wanted structures under
+            their names.
 
         Raises:
             UserError: annotation is missing; one line says how to get it.
@@ -104,23 +109,23 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
         source = Source(src_tokens, src_tokens.eq(self.padding_idx), annotation)
         shared = {
             name: value
-            for feature in self.features
-            for name, value in feature.arguments(source).items()
+            for extension in self.extensions
+            for name, value in extension.arguments(source).items()
         }
         arguments = self._layer_arguments(source, shared, structures)
-        for feature in having(self.features, "embed"):
+        for extension in having(self.extensions, "embed"):
             if token_embeddings is None:
                 token_embeddings = self.embed_tokens(src_tokens)
-            token_embeddings = feature.embed(token_embeddings, source)
-        all_states = return_all_hiddens or any(each.needs_all_states for each in self.features)
+            token_embeddings = extension.embed(token_embeddings, source)
+        all_states = return_all_hiddens or any(each.needs_all_states for each in self.extensions)
         with self._with_source(source), self._with_arguments(arguments) as outputs:
             out = super().forward(src_tokens, src_lengths, all_states, token_embeddings)
         layers = [EncoderLayerOutput(*output) for output in outputs]
-        for feature in self.features:
-            feature.outputs(out, layers, shared, self)
-        for feature in having(self.features, "above"):
-            # Features are batch first, the input of a decoder time first, S×B×C.
-            states = feature.above(out[STATES][0].transpose(0, 1), source)
+        for extension in self.extensions:
+            extension.outputs(out, layers, shared, self)
+        for extension in having(self.extensions, "above"):
+            # Extensions are batch first, the input of a decoder time first, S×B×C.
+            states = extension.above(out[STATES][0].transpose(0, 1), source)
             out[STATES] = [states.transpose(0, 1)]
         if not return_all_hiddens:
             out["encoder_states"] = []
@@ -134,7 +139,9 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
     ) -> list[dict[str, Any]]:
         """The further arguments of each layer."""
         like = self.embed_tokens.weight
-        changes = [each for feature in self.features for each in feature.changes(source, like)]
+        changes = [
+            each for extension in self.extensions for each in extension.changes(source, like)
+        ]
         arguments = [
             {**change.arguments(), **shared}
             for change in composed_changes(changes, self.num_layers, source.padding)
@@ -153,7 +160,10 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
         if not any(arguments):
             yield []
             return
-        with handing_over(self.layers, arguments), collecting(self.layers, passed_on=1) as outputs:
+        with (
+            extra_layer_inputs(self.layers, arguments),
+            captured_layer_outputs(self.layers, passed_on=1) as outputs,
+        ):
             yield outputs
 
     @contextmanager
@@ -174,16 +184,16 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             src_tokens: B×S.
             token_embedding: B×S×C in place of those of the tokens.
         """
-        for feature in having(self.features, "positions") if self._source is not None else ():
+        for extension in having(self.extensions, "positions") if self._source is not None else ():
             if token_embedding is None:
                 token_embedding = self.embed_tokens(src_tokens)
             # fairseq scales this sum, and adds its own positions then.
-            added = feature.positions(self._source, token_embedding) / self.embed_scale
+            added = extension.positions(self._source, token_embedding) / self.embed_scale
             token_embedding = token_embedding + added
         states, embedded = super().forward_embedding(src_tokens, token_embedding)
         if self._source is not None:
-            for feature in having(self.features, "below"):
-                states = feature.below(states, self._source)
+            for extension in having(self.extensions, "below"):
+                states = extension.below(states, self._source)
         return states, embedded
 
     def reorder_encoder_out(
@@ -198,8 +208,8 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
         if not self.under_transformer:
             return rows_rearranged(encoder_out, new_order)
         reordered = super().reorder_encoder_out(encoder_out, new_order)
-        for feature in self.features:
-            feature.reorder(encoder_out, reordered, new_order)
+        for extension in self.extensions:
+            extension.reorder(encoder_out, reordered, new_order)
         return reordered
 
     def extra(self, encoder_out: dict[str, list[Tensor]]) -> dict[str, Any]:
@@ -209,6 +219,6 @@ class SyntaxTransformerEncoder(FeaturedHalf, TransformerEncoderBase):
             encoder_out: of a forward pass with `return_all_hiddens`.
         """
         found: dict[str, Any] = {}
-        for feature in self.features:
-            found.update(feature.extra(encoder_out, self.layers))
+        for extension in self.extensions:
+            found.update(extension.extra(encoder_out, self.layers))
         return found

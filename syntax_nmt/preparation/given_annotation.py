@@ -9,7 +9,7 @@ from syntax_nmt.data.annotation import PREPARED_KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation_transfer import OtherTextError
 from syntax_nmt.data.text_files import find_text, read_lines
-from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, in_step, refuse_shift
+from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, refuse_shift, zip_checked
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.text.languages import SOURCE, TARGET
 
@@ -75,7 +75,7 @@ class GivenAnnotation:
             str(self.annotation.file): self.annotation.entries(),
             str(self.words): self._lines(),
         }
-        for number, ((place, entry), words) in in_step(streams):
+        for number, ((place, entry), words) in zip_checked(streams):
             text = kind.entry_text(entry)
             try:
                 carried = kind.read(entry, words, place, f"{self.words}:{number}")

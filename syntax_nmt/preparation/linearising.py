@@ -14,7 +14,7 @@ from syntax_nmt.data.linearised import PARSE, TRANSLATE, Form, escape, is_symbol
 from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_SOURCE, PARSED_TARGET
 from syntax_nmt.data.subwords import OPENER
 from syntax_nmt.data.text_files import read_lines, write_atomically
-from syntax_nmt.data.word_annotation import WordAnnotation, in_step
+from syntax_nmt.data.word_annotation import WordAnnotation, zip_checked
 from syntax_nmt.text.languages import SOURCE, TARGET
 
 POSITIONS = 1024
@@ -101,7 +101,7 @@ def linearise_split(
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
         files = [stack.enter_context(write_atomically(path)) for path in outputs]
-        for number, (source, target, *entry) in in_step(streams):
+        for number, (source, target, *entry) in zip_checked(streams):
             parse = None
             if trees is not None:
                 parsed = source if how.side == SOURCE else target

@@ -14,7 +14,7 @@ import torch
 from syntax_nmt.data.annotation.columns import Column, loading_options
 from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_TARGET, linearised_mode
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
+from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
 from syntax_nmt.models.presets import LINES
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.preparation.training_data import TrainingData, argument
@@ -24,7 +24,7 @@ _LINE = 100
 _BLEU_COST = 0.125  # of the time of a training
 
 
-def trainable(data: TrainingData) -> list[TrainingLine]:
+def trainable(data: TrainingData) -> list[TrainingRecipe]:
     """The ways to train whose annotation exists, the baselines first."""
     kinds = set(data.annotated["train"])
     mode = linearised_mode(data.folder)
@@ -35,7 +35,7 @@ def trainable(data: TrainingData) -> list[TrainingLine]:
     ]
 
 
-def _linearised(line: TrainingLine, mode: str) -> TrainingLine:
+def _linearised(line: TrainingRecipe, mode: str) -> TrainingRecipe:
     """The line under a name of its own: the data have parses, even if no model of it reads any.
 
     Args:
@@ -50,7 +50,7 @@ def _linearised(line: TrainingLine, mode: str) -> TrainingLine:
     )
 
 
-def named_method(data: TrainingData, name: str) -> TrainingLine:
+def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     """A way to train by its name, which is that of its folder of checkpoints.
 
     Raises:
@@ -162,7 +162,7 @@ def _shared(data: TrainingData, user_dir: Path) -> list[str]:
 
 
 def train_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that trains, and its arguments.
 
@@ -206,7 +206,7 @@ def _bleu(data: TrainingData, settings: TrainingSettings) -> list[str]:
 
 
 def translate_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """Typed text where it can be segmented, and parsed if need be; otherwise the last split."""
     if translates_typed_text(data, method):
@@ -214,13 +214,13 @@ def translate_command(
     return generate_command(data, method, user_dir, save_dir)
 
 
-def translates_typed_text(data: TrainingData, method: TrainingLine) -> bool:
+def translates_typed_text(data: TrainingData, method: TrainingRecipe) -> bool:
     """Whether fairseq-interactive can segment typed text, and parse it if the method reads it."""
     return data.takes_typed_text and all(map(data.is_parsed, method.reads))
 
 
 def typed_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that translates typed text."""
     parser = ["--parser-config", argument(data.folder / PARSER_CONFIG)] if method.reads else []
@@ -229,7 +229,7 @@ def typed_command(
 
 
 def generate_command(
-    data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that translates the last split that has what the method reads."""
     # No parser is known if the annotation was given.
@@ -239,7 +239,7 @@ def generate_command(
     return ["fairseq-generate", *shared, *annotation, *_model(data, method, save_dir)]
 
 
-def _model(data: TrainingData, method: TrainingLine, save_dir: Path | None) -> list[str]:
+def _model(data: TrainingData, method: TrainingRecipe, save_dir: Path | None) -> list[str]:
     """The checkpoint, and how text is segmented."""
     # Validation selects the best checkpoint; without it use the last.
     name = "checkpoint_best.pt" if data.validated else "checkpoint_last.pt"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from syntax_nmt import FOLDER
 from syntax_nmt.data.text_files import write_atomically
-from syntax_nmt.methods.method import TrainingLine
+from syntax_nmt.methods.method import TrainingRecipe
 from syntax_nmt.preparation.fairseq_programs import lines_of
 from syntax_nmt.preparation.training_commands import (
     generate_command,
@@ -26,7 +26,7 @@ class Training:
     """A method with a seed; None = fairseq's own."""
 
     data: TrainingData
-    method: TrainingLine
+    method: TrainingRecipe
     seed: int | None
     more: Sequence[str]
 
@@ -60,7 +60,7 @@ class Training:
         return [*generate_command(self.data, self.method, FOLDER, self.folder), *cpu]
 
 
-def checkpoints(data: TrainingData, method: TrainingLine, seed: int | None) -> Path:
+def checkpoints(data: TrainingData, method: TrainingRecipe, seed: int | None) -> Path:
     """The folder of a training's checkpoints."""
     folder = data.folder / method.save_dir
     return folder if seed is None else folder / f"seed{seed}"

@@ -109,11 +109,7 @@ def _to_json(value: Any) -> Any:
 
 
 def _from_json(wanted: Any, value: Any) -> Any:
-    """The value of a field.
-
-    Args:
-        wanted: its type.
-    """
+    """The value of a field of a wanted type."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, types.UnionType):
         (of_value,) = (part for part in parts if part is not type(None))

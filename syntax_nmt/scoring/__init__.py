@@ -7,30 +7,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from syntax_nmt.scoring.comparison import Comparison
     from syntax_nmt.scoring.evaluation import compare, score
-    from syntax_nmt.scoring.translations.comparison import Comparison
+    from syntax_nmt.scoring.scores import Scores
+    from syntax_nmt.scoring.translations.evaluation_set import TestSet
     from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
     from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
     from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
-    from syntax_nmt.scoring.translations.scores import Confidence, Scores
     from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
-    from syntax_nmt.scoring.translations.test_set import TestSet
     from syntax_nmt.scoring.words.settings import WordSettings
 
 # Loaded on first use: sacrebleu would slow down commands that do not need it.
 _MODULES = {
     "compare": "evaluation",
     "score": "evaluation",
-    "Comparison": "translations.comparison",
-    "Confidence": "translations.scores",
+    "Comparison": "comparison",
+    "Confidence": "translations.resampling",
     "LengthBins": "translations.lengths",
     "LengthLimit": "translations.lengths",
     "MetricSet": "translations.metrics",
     "MetricSettings": "translations.metrics",
-    "Scores": "translations.scores",
+    "Scores": "scores",
     "SentenceScores": "translations.sentence_scores",
     "SignificanceTests": "translations.paired_tests",
-    "TestSet": "translations.test_set",
+    "TestSet": "translations.evaluation_set",
     "WordSettings": "words.settings",
 }
 __all__ = [

@@ -14,7 +14,6 @@ def read_result(path: str, of: type[_R], command: str) -> _R:
     """The result of a command.
 
     Args:
-        of: its type.
         command: that writes such files, for messages.
 
     Raises:

@@ -93,11 +93,7 @@ class TreeReport(ABC, Generic[SentenceT]):
         return "\n".join(self._drawing(*item, colour) for item in self._drawings)
 
     def tree_figures(self, balanced: float | None) -> TreeFigures:
-        """What is known without gold.
-
-        Args:
-            balanced: of the corpus.
-        """
+        """What is known without gold."""
         return TreeFigures(
             sentences=self.sentences,
             sentences_without_tree=self.without_tree,

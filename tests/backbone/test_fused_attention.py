@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.modules import MultiheadAttention
 
-from syntax_nmt.backbone.attention_change import close_pads
+from syntax_nmt.backbone.attention_modifier import close_pads
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 
 C, H, B, S, T = 12, 3, 2, 5, 4

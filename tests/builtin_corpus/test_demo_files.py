@@ -3,6 +3,7 @@
 import pytest
 from demo_files import SIZES, read_conllu, read_lines
 from nltk import Tree
+from nonempty import some
 from trees_of import is_tree
 
 from syntax_nmt.builtin_corpus import corpus as corpus_module
@@ -21,14 +22,14 @@ def test_every_file_has_an_entry_for_each_sentence(corpus, split):
 
 
 def test_the_lines_of_text_are_single_spaced_words(corpus):
-    for path in [*corpus.glob("*.src"), *corpus.glob("*.tgt")]:
+    for path in some([*corpus.glob("*.src"), *corpus.glob("*.tgt")]):
         for line in read_lines(path):
             assert line == " ".join(line.split())
             assert 4 <= len(line.split()) <= 40
 
 
 def test_trees_of_both_kinds_are_of_the_words(corpus):
-    for split in SPLITS:
+    for split in some(SPLITS):
         parses = corpus / f"{split}.src.conllu"
         texts = (read_lines(corpus / f"{split}.{end}") for end in ("src", "src.trees"))
         for source, line, tokens, tree in zip(
@@ -43,7 +44,7 @@ def test_trees_of_both_kinds_are_of_the_words(corpus):
 
 def test_trees_of_the_target_are_of_its_words_and_chunks(corpus):
     """A chunk of nouns or verbs has one word whose head is outside."""
-    for split in SPLITS:
+    for split in some(SPLITS):
         parses = conllu.read_conllu(corpus / f"{split}.tgt.conllu")
         chunks = read_chunks(corpus / f"{split}.tgt.chunks")
         for text, tree, chunked in zip(
@@ -66,7 +67,7 @@ def roots(tree):
 def test_every_constituent_is_a_subtree_of_the_dependencies(corpus):
     """Each phrase has one word whose head is outside: the two analyses agree."""
     trees = read_lines(corpus / "valid.src.trees")
-    for line, tokens in zip(trees, read_conllu(corpus / "valid.src.conllu")):
+    for line, tokens in some(zip(trees, read_conllu(corpus / "valid.src.conllu"))):
         tree = Tree.fromstring(line)
         for place in tree.treepositions():
             if not isinstance(tree[place], Tree):
@@ -94,7 +95,7 @@ def test_chunks_are_valid_iob2_and_one_a_word(corpus):
 
 def test_alignments_are_in_range_and_cover_content_words(corpus):
     content = {"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "ADP", "AUX", "SCONJ"}
-    for split in SPLITS:
+    for split in some(SPLITS):
         sentences = read_conllu(corpus / f"{split}.src.conllu")
         targets = read_lines(corpus / f"{split}.tgt")
         lines = read_lines(corpus / f"{split}.align")

@@ -21,7 +21,7 @@ FUNCTION_WORDS = [
 NOMINALS = {"NOUN", "PROPN"}
 
 
-def features_of(token):
+def extensions_of(token):
     """Gender and number of a noun or pronoun, the gender from the lexicon if it is a noun."""
     features = dict(pair.split("=") for pair in token.feats.split("|"))
     gender = noun_of(token.lemma).gender if token.upos in NOMINALS else features["Gender"]
@@ -35,7 +35,7 @@ def subject_features(tokens, verb):
         assert verb.relation == "acl:relcl"
         subject = tokens[verb.head - 1]
     conjuncts = [t for t in tokens if t.head == subject.position and t.relation == "conj"]
-    found = [features_of(token) for token in (subject, *conjuncts)]
+    found = [extensions_of(token) for token in (subject, *conjuncts)]
     if not conjuncts:
         return found[0]
     return ("Fem" if all(gender == "Fem" for gender, _ in found) else "Masc"), "Plur"
@@ -70,7 +70,7 @@ def test_nouns_that_attract_the_wrong_agreement_often_intervene(corpus):
             before = [t for t in tokens[: token.position - 1] if t.upos in NOMINALS]
             if token.upos == "VERB" and before:
                 total += 1
-                attracted += features_of(before[-1]) != subject_features(tokens, token)
+                attracted += extensions_of(before[-1]) != subject_features(tokens, token)
     assert attracted / total > 0.15
 
 

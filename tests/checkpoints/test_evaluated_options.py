@@ -10,6 +10,7 @@ from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.data.encoders import BPE_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
+from nonempty import some
 
 from syntax_nmt.checkpoints.loading import MODULES
 from syntax_nmt.checkpoints.options import _FILE_NAMES, is_evaluated
@@ -87,12 +88,12 @@ def test_names(name):
 
 def test_no_file_name_is_evaluated(found):
     """The names of files are taken as they are."""
-    for _, _, argument in found:
+    for _, _, argument in some(found):
         assert is_evaluated(argument) or _FILE_NAMES.fullmatch(argument) is None
 
 
 def test_the_allowed_models_and_tasks_load_nothing():
-    for module in MODULES:
+    for module in some(MODULES):
         home = SOURCE.parent.joinpath(*module.split("."))
         files = sorted(home.rglob("*.py")) if home.is_dir() else [home.with_suffix(".py")]
         for file in files:

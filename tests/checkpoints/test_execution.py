@@ -4,6 +4,7 @@ import ast
 
 import pytest
 from fairseq_source import called, imported_names, sources
+from nonempty import some
 
 from syntax_nmt.checkpoints.loading import MODULES
 
@@ -123,7 +124,7 @@ def test_whatever_runs_something_is_known(found):
 
 
 def test_what_no_checkpoint_may_name_is_not_allowed():
-    for file, calls in REVIEWED.items():
+    for file, calls in some(REVIEWED.items()):
         module = f"fairseq.{file.removesuffix('.py').replace('/', '.')}"
         if UNNAMED in calls.values():
             assert not any(module == each or module.startswith(f"{each}.") for each in MODULES)

@@ -97,8 +97,11 @@ def test_a_method_whose_annotation_is_missing_is_refused_by_name(folder, tmp_pat
         "has no parts of speech of the source's words and no dependency relations of the source's "
         "words: run `syntax-nmt prepare` again with --features upos,deprel, or choose of baseline, "
     ) in said
-    for method, making in (("heads", "--parse"), ("bi_scale", "--chunks"), ("dbsa", "--target-p")):
-        assert f"again with {making}" in refuse("syntax_nmt.cli", "train", tmp_path, method)
+    makings = {"heads": "--parse", "bi_scale": "--chunks", "dbsa": "--parse --target-parse"}
+    for method, making in makings.items():
+        said = refuse("syntax_nmt.cli", "train", tmp_path, method)
+        assert f"{method}: {plain} has no " in said
+        assert f"again with {making}, or choose of baseline" in said
 
 
 @pytest.mark.dear

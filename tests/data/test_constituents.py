@@ -5,6 +5,7 @@ from itertools import islice
 
 import nltk
 import pytest
+from nonempty import some
 
 from syntax_nmt.data.constituents import format_tree, parse_tree, read_trees, unescape_word
 from syntax_nmt.errors import UserError
@@ -181,5 +182,5 @@ def test_what_has_no_label_gets_one():
 
 def test_real_trees(shared):
     path = shared / "data/craft/craft_penn.mrg.gz"
-    for tree in islice(read_trees(path), 0, 3000, 10):
+    for tree in some(islice(read_trees(path), 0, 3000, 10)):
         assert parse_tree(format_tree(tree), "t", tree.line) == tree

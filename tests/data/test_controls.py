@@ -11,7 +11,7 @@ from syntax_nmt.data.conllu import format_conllu, parse_block
 from syntax_nmt.data.constituents import ConstituentTree, format_tree, parse_tree
 from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.structures import (
-    Arcs,
+    TreeArcs,
     balanced_tree,
     chain,
     draw_lenders,
@@ -26,11 +26,11 @@ from syntax_nmt.data.dependency_tree import word_depths
 
 
 def random_arcs(rng, size):
-    return Arcs(random_heads(rng, size), [f"r{word}" for word in range(size)])
+    return TreeArcs(random_heads(rng, size), [f"r{word}" for word in range(size)])
 
 
 def test_a_chain():
-    assert chain(4) == Arcs([0, 0, 1, 2], ["root", "dep", "dep", "dep"])
+    assert chain(4) == TreeArcs([0, 0, 1, 2], ["root", "dep", "dep", "dep"])
     assert max(word_depths(chain(9).heads)) + 1 == 9
 
 
@@ -82,7 +82,7 @@ def test_cut_and_continued_trees_are_trees():
     ],
 )
 def test_cut_trees_by_hand(heads, size, expected):
-    assert resized_arcs(Arcs(heads, ["x"] * len(heads)), size).heads == expected
+    assert resized_arcs(TreeArcs(heads, ["x"] * len(heads)), size).heads == expected
 
 
 BLOCK = """\
@@ -96,7 +96,7 @@ BLOCK = """\
 
 def test_a_block_keeps_all_but_its_tree():
     block = BLOCK.splitlines()
-    lines = with_arcs(block, Arcs([0, 0, 1], ["root", "a", "b"]))
+    lines = with_arcs(block, TreeArcs([0, 0, 1], ["root", "a", "b"]))
     assert lines == [
         *block[:2],
         "1\tzu\tzu\tADP\tAPPR\t_\t0\troot\t_\t_",
@@ -107,7 +107,7 @@ def test_a_block_keeps_all_but_its_tree():
 
 def test_features_come_with_a_tree_that_has_them():
     values = [("a", "X", "b", "_"), ("c", "Y", "_", "d"), ("e", "Z", "f", "g")]
-    lines = with_arcs(BLOCK.splitlines(), Arcs([0, 0, 1], ["root", "a", "b"], values))
+    lines = with_arcs(BLOCK.splitlines(), TreeArcs([0, 0, 1], ["root", "a", "b"], values))
     assert [line.split("\t")[1:6] for line in lines[2:]] == [
         ["zu", *values[0]], ["dem", *values[1]], ["Haus", *values[2]],
     ]  # fmt: skip
@@ -115,16 +115,16 @@ def test_features_come_with_a_tree_that_has_them():
 
 @pytest.mark.parametrize(("size", "expected"), [(1, ["a"]), (2, ["a", "b"]), (3, ["a", "b", "_"])])
 def test_features_are_cut_and_continued(size, expected):
-    arcs = Arcs([0, 0], ["root", "dep"], [("a",) * 4, ("b",) * 4])
+    arcs = TreeArcs([0, 0], ["root", "dep"], [("a",) * 4, ("b",) * 4])
     assert resized_arcs(arcs, size).features == [(value,) * 4 for value in expected]
 
 
 def test_shuffled_words_keep_their_features():
-    assert shuffled(Arcs([0], ["root"], [("a",) * 4]), random.Random(1)).features == ()
+    assert shuffled(TreeArcs([0], ["root"], [("a",) * 4]), random.Random(1)).features == ()
 
 
 def test_conll_x_has_no_graphs():
-    lines = with_arcs(["1\tHaus\t_\tN\tN\t_\t0\troot"], Arcs([0], ["other"]))
+    lines = with_arcs(["1\tHaus\t_\tN\tN\t_\t0\troot"], TreeArcs([0], ["other"]))
     assert lines == ["1\tHaus\t_\tN\tN\t_\t0\tother"]
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq import optim, utils
+from nonempty import some
 from omegaconf import OmegaConf
 from small_models import build
 from small_training import MODELS, SYNCHRONOUS, criterion_of, sample_of, tied_layers
@@ -66,7 +67,7 @@ def test_training(model_and_task, device):
          "weight_decay": 0.0, "fp16_adam_stats": False, "use_old_adam": False, "tpu": False}
     )  # fmt: skip
     optimizer = optim.build_optimizer(options, list(model.parameters()))
-    for synchronous in SYNCHRONOUS if tied_layers(model) else SYNCHRONOUS[:1]:
+    for synchronous in some(SYNCHRONOUS if tied_layers(model) else SYNCHRONOUS[:1]):
         sample = batch_of(model, task, device)
         criterion = criterion_of(model, task, synchronous)
         with counted() as found:

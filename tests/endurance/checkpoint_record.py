@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
+from fairseq.criterions import CRITERION_DATACLASS_REGISTRY, CRITERION_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import ARCHITECTURES, MIXED
 from small_models import build, write_dictionaries
@@ -113,7 +113,7 @@ def record(folder: Path) -> dict[str, Any]:
     criterions = {
         name: defaults(kind)
         for name, kind in CRITERION_DATACLASS_REGISTRY.items()
-        if kind.__module__.startswith("syntax_nmt.")
+        if CRITERION_REGISTRY[name].__module__.startswith("syntax_nmt.")
     }
     annotation_files(folder)
     ends = ("dict.chunks.txt", "syntax.json", "heads.bin", "heads.idx")

@@ -15,6 +15,7 @@ from fairseq.distributed import ModuleProxyWrapper
 from fairseq.trainer import Trainer
 from forked_programs import SERVER, finished, redirect
 from methods import COMMON, METHODS
+from nonempty import some
 from torch.nn.parallel import DistributedDataParallel
 
 from syntax_nmt.data.ragged import RaggedArray
@@ -186,7 +187,7 @@ def one_process(configurations):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_workers_are_one(two_workers, one_process, backend, method):
-    for worker_s in two_workers:
+    for worker_s in some(two_workers):
         updates = zip(UPDATES, worker_s[backend, method], one_process(method))
         for (name, *_), (logs, weights), (expected_logs, expected) in updates:
             for key, value in expected.items():

@@ -6,6 +6,7 @@ import pickle
 import pytest
 import torch
 from executable_files import touching
+from nonempty import some
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.models import TASKS, StanzaModels
@@ -35,7 +36,7 @@ def test_every_file_of_every_task(tmp_path, proof, task, name, writer):
     files = tuple((other, tmp_path / other) for other in TASKS[task])
     for _, path in files:
         torch.save({}, path)
-    for hidden in touching(proof).values():
+    for hidden in some(touching(proof).values()):
         WRITERS[writer]({"model": {}, "params": {"transitions": hidden}}, tmp_path / name)
         with pytest.raises(UserError, match=rf"^Stanza cannot load .*{name}"):
             ANALYSERS[task](StanzaModels(task, "en", None, files))
@@ -44,7 +45,7 @@ def test_every_file_of_every_task(tmp_path, proof, task, name, writer):
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_tokenisers(tmp_path, proof, writer):
-    for hidden in touching(proof).values():
+    for hidden in some(touching(proof).values()):
         WRITERS[writer]({"config": hidden}, tmp_path / "model.pt")
         with pytest.raises(UserError, match=r"^Stanza cannot load the tokeniser .*model\.pt"):
             StanzaSegmenter("zh", tmp_path / "model.pt")

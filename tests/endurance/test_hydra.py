@@ -19,6 +19,7 @@ from fairseq_cli.train import main as train
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from methods import inputs_of
+from nonempty import some
 from omegaconf import DictConfig, OmegaConf
 from prepared_corpus import TEST_SENTENCES
 
@@ -69,7 +70,7 @@ HALF: dict[str, list[str]] = {
 OF_THE_RUN = {"data", "save_dir", "user_dir"}
 
 
-def line_of(paper: str) -> method.TrainingLine | None:
+def line_of(paper: str) -> method.TrainingRecipe | None:
     """The declared way to train what a YAML trains; None = a mixed model."""
     arch = OmegaConf.load(EXAMPLES / paper / "train.yaml").model._name
     lines = [line for line in LINES if not line.variant and f"{arch}_".startswith(f"{line.arch}_")]
@@ -157,7 +158,7 @@ def rows_of_scripts() -> list[tuple[str, str]]:
 def test_rows_of_the_script(paper, row, tmp_path):
     """Each is a command line that fairseq takes, in which its own options count."""
     _, args = of_script(paper, tmp_path, *row.split())
-    for name, value in re.findall(r"--(\S+) ([^-\s]\S*)", row):
+    for name, value in some(re.findall(r"--(\S+) ([^-\s]\S*)", row)):
         found = getattr(args, name.replace("-", "_"))
         found = found[0] if isinstance(found, list) else found
         assert found == type(found)(value)
@@ -245,7 +246,7 @@ def test_rows_of_the_readme(paper):
     readme = (EXAMPLES / paper / "README.md").read_text(encoding="utf-8")
     section = readme.partition("## Training by a YAML\n")[2].partition("\n## ")[0]
     _, *quoted = re.findall(r"`([^`\n]*\w=[^`\n]*)`", section.rpartition("```")[2])
-    for changes in quoted:
+    for changes in some(quoted):
         yaml = composed(paper, *overrides(paper, "DATA", "SAVE"), *changes.split(), *HALF["bf16"])
         refuse_unknown_options(yaml.model)
         for change in changes.split():
@@ -256,7 +257,7 @@ def test_rows_of_the_readme(paper):
 
 def test_precisions_are_those_of_the_page():
     page = (REPOSITORY / "docs/training.md").read_text(encoding="utf-8")
-    assert all(f"`{option}`" in page for options in HALF.values() for option in options)
+    assert all(f"`{option}`" in page for options in some(HALF.values()) for option in options)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from fairseq import checkpoint_utils
 from fairseq.sequence_generator import SequenceGenerator
 from hypotheses import hypotheses
 from methods import BASES
+from nonempty import some
 from small_models import batch, build, enlarge, save_checkpoint
 from translations import refused
 
@@ -108,7 +109,7 @@ def test_torchscript_compiles_what_is_exported(exported, pieces, tmp_path):
     sources = [task.source_dictionary.encode_line(x).long() for x in pieces.open(encoding="utf-8")]
     sample = {"net_input": batch(task.source_dictionary, sources[:3], sources[:3])["net_input"]}
     found = torch.jit.load(str(tmp_path / "scripted"))(sample)
-    for one, other in zip(found, generator.forward(sample), strict=True):
+    for one, other in some(zip(found, generator.forward(sample), strict=True)):
         for ours, theirs in zip(one, other, strict=True):
             assert ours["tokens"].tolist() == theirs["tokens"].tolist()
             torch.testing.assert_close(ours["score"], theirs["score"], rtol=1e-4, atol=1e-4)

@@ -96,7 +96,7 @@ def test_quantised(system, tmp_path):
 
 def test_a_wrong_table_is_noticed(prepared, tmp_path, monkeypatch):
     """Which the comparison of log-probabilities is for."""
-    from syntax_nmt.methods.linguistic_features.feature import SourceFeatures
+    from syntax_nmt.methods.linguistic_features.extension import SourceFeatures
 
     model, _, cfg = build(prepared.data, "feature_transformer", f"--source-features={NAMES}")
     path = save_checkpoint(tmp_path / "model.pt", enlarge(model, 1.5), cfg)

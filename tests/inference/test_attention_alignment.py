@@ -5,6 +5,7 @@ import pytest
 import torch
 from fairseq.models.transformer import TransformerModelBase
 from forced_models import checkpoint_of, forced_decoder
+from nonempty import some
 from parser_files import PIECES, TARGETS
 
 from syntax_nmt.errors import UserError
@@ -34,7 +35,7 @@ def test_words_of_a_loop():
     weights = dice.random((9, 7))
     sources, targets = [1, 3, 1, 2], [2, 1, 1, 5]
     words = word_attention(weights, sources, targets)
-    for t, rows in enumerate(np.split(weights, np.cumsum(targets)[:-1])):
+    for t, rows in some(enumerate(np.split(weights, np.cumsum(targets)[:-1]))):
         for s, columns in enumerate(np.split(rows, np.cumsum(sources)[:-1], axis=1)):
             assert words[t, s] == pytest.approx(columns.sum() / targets[t])
 
@@ -74,7 +75,7 @@ def forced_alone(decoder, pair, **options):
 def test_weights_are_the_models(decoder):
     transformer = isinstance(decoder.model, TransformerModelBase)
     options = {"alignment_layer": 0} if transformer else {}
-    for pair, found in zip(PAIRS, matrices(decoder)):
+    for pair, found in some(zip(PAIRS, matrices(decoder))):
         full = forced_alone(decoder, pair, **options)
         assert full.sum(axis=1) == pytest.approx(np.ones(len(full)), abs=1e-5)
         assert found.shape == (len(pair.target), len(pair.source))

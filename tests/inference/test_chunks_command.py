@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from forced_models import forced_decoder
+from nonempty import some
 from parser_files import PIECES, TARGET_WORDS, TARGETS, WORDS
 from small_models import build, enlarge, open_gate, save_checkpoint
 from translations import write
@@ -174,8 +175,8 @@ def test_accuracies_are_those_of_training(parser, checkpoint, chunks, files):
 def test_alignments(chunks, tmp_path):
     path = tmp_path / "alignments"
     stdout, _ = chunks("--alignments", path, "--format", "brackets")
-    for line, source, target, text in zip(
-        path.read_text(encoding="utf-8").splitlines(), WORDS, TARGET_WORDS, stdout.split("\n")
+    for line, source, target, text in some(
+        zip(path.read_text(encoding="utf-8").splitlines(), WORDS, TARGET_WORDS, stdout.split("\n"))
     ):
         sentence = json.loads(line)
         assert sentence["source"] == source

@@ -165,6 +165,18 @@ def test_json_of_lingeval(contrast, files):
     assert figures["models"][0]["by_distance"] == []
 
 
+def test_categories_out_of_files_disturb_nothing(contrast, files, tmp_path):
+    """Neither a terminal nor a spreadsheet."""
+    text = files["json"].read_text().replace('"long"', '"=1+1\\u001b[2J"')
+    assert "=1+1" in text
+    pairs = write(tmp_path / "odd.json", text.splitlines())
+    cut = ["--bpe", "sentencepiece", "--sentencepiece-model", files["model"]]
+    table, _, rows = contrast("--pairs", pairs, *cut, kind=None)
+    assert "\x1b" not in table
+    assert "=1+1\ufffd[2J" in table
+    assert {row[2] for row in rows} == {"'=1+1\ufffd[2J", "short"}
+
+
 def test_unknown_pieces_make_ties(contrast, tmp_path):
     rare, odd = (
         write(tmp_path / word, [f"{line} ▁{word}" for line in PIECES]) for word in ("zebra", "gnu")

@@ -2,6 +2,7 @@ import random
 
 import numpy as np
 import pytest
+from nonempty import some
 
 from syntax_nmt.data.figures.text_figures import Block, WordOpeners
 from syntax_nmt.data.subwords import SCHEMES, pieces_per_word
@@ -25,14 +26,14 @@ def test_words_open_where_the_reader_of_lines_opens_them(scheme):
     sentences = [[rng.randrange(len(pieces)) for _ in range(rng.randrange(7))] for _ in range(5000)]
     block = block_of(sentences)
     opens = np.split(WordOpeners(pieces, scheme)(block), np.cumsum(block.sizes)[:-1])
-    for row, found in zip(sentences, opens):
+    for row, found in some(zip(sentences, opens)):
         counts = pieces_per_word([pieces[token] for token in row], scheme, "it")
         expected = [place == 0 for count in counts for place in range(count)]
         assert found.tolist() == expected, row
 
 
 def test_sentences_without_subwords():
-    for scheme in SCHEMES:
+    for scheme in some(SCHEMES):
         assert WordOpeners(["a"], scheme)(block_of([[], []])).tolist() == []
 
 

@@ -51,8 +51,8 @@ def test_roles_of_docstrings_are_links(site):
     for page in site.glob("reference/*/index.html"):
         assert not re.search(r":(?:attr|class|data|func|meth|mod):<code>", page.read_text("utf-8"))
     page = (site / "reference" / "methods" / "index.html").read_text("utf-8")
-    target = "../backbone/#syntax_nmt.backbone.attention_change.AttentionChange"
-    assert re.search(rf'href="{target}"[^>]*><code>AttentionChange</code>', page)
+    target = "../backbone/#syntax_nmt.backbone.attention_modifier.AttentionModifier"
+    assert re.search(rf'href="{target}"[^>]*><code>AttentionModifier</code>', page)
 
 
 def test_nothing_is_fetched_from_elsewhere(site):

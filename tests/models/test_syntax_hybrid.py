@@ -27,7 +27,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import feature_in_the_way
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 from syntax_nmt.methods.latent_phrases.tied_layers import tied_distances
-from syntax_nmt.models.family_options import HALVES, halves_of
+from syntax_nmt.models.family_options import STACKS, stacks_of
 from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_hybrid import build_of_families
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
@@ -366,7 +366,7 @@ def test_what_is_no_plain_transformer_is_not_exported(folder, arguments, feature
 
 def test_who_has_an_option():
     """A mixed model refuses what it has no use for, so that somebody must say what is whose."""
-    of_both = {o.name for o in fields(SyntaxTransformerOptions) if halves_of(o.name) == HALVES}
+    of_both = {o.name for o in fields(SyntaxTransformerOptions) if stacks_of(o.name) == STACKS}
     both = ("latent_", "syntactic_distance_", "position_bias", "dependency_scorer")
     assert {name for name in of_both if not name.startswith(both)} == {"_name"}, (
         "declare these by encoder_option or decoder_option, or say here that they are for both"

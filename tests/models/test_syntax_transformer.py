@@ -4,10 +4,11 @@ from argparse import Namespace
 
 import pytest
 import torch
+from nonempty import some
 from small_models import batch, build, random_sentences
 
-from syntax_nmt.backbone.attention_change import close_pads
-from syntax_nmt.backbone.feature import TransformerEncoderFeature
+from syntax_nmt.backbone.attention_modifier import close_pads
+from syntax_nmt.backbone.extension import TransformerEncoderExtension
 from syntax_nmt.backbone.structures import ATTENTION
 from syntax_nmt.errors import UserError
 
@@ -36,7 +37,7 @@ def test_adaptive_softmax_loads_its_own_weights(folder, shared):
     with torch.no_grad():
         trained.decoder.embed_tokens.weight += 1
     fresh.load_state_dict(trained.state_dict(), model_cfg=cfg.model)
-    for name, weight in trained.state_dict().items():
+    for name, weight in some(trained.state_dict().items()):
         assert torch.equal(fresh.state_dict()[name], weight), name
 
 
@@ -67,7 +68,7 @@ def test_equals_stock(folder, arch, variant):
                 torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
 
 
-class TokenParity(TransformerEncoderFeature):
+class TokenParity(TransformerEncoderExtension):
     """Positions that tell even tokens from odd ones."""
 
     def positions(self, source, like):
@@ -75,13 +76,13 @@ class TokenParity(TransformerEncoderFeature):
 
 
 @pytest.mark.parametrize("variant", ["pre-norm", "no-positions"])
-def test_positions_of_a_feature_stand_where_those_of_fairseq_do(folder, variant):
+def test_positions_of_an_extension_stand_where_those_of_fairseq_do(folder, variant):
     """After the scale, which they do not have; before the LayerNorm of embeddings."""
     model, task, _ = build(folder, "syntax_transformer", *VARIANTS[variant])
     encoder, inputs = model.double().encoder, sample_for(task)["net_input"]
     seen = []
     encoder.layers[0].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
-    encoder.features = [*encoder.features, TokenParity(), TokenParity()]
+    encoder.extensions = [*encoder.extensions, TokenParity(), TokenParity()]
     model(**inputs)
     tokens = inputs["src_tokens"]
     expected = 4 * encoder.embed_tokens(tokens)  # the root of the width
@@ -146,7 +147,7 @@ def test_every_kind_of_search_equals_stock(folder, search):
     for models, its_task in (([stock, other], stock_task), ([ours, other], task)):
         generator = its_task.build_generator(models, options)
         results.append(its_task.inference_step(generator, models, sample, prefix_tokens=prefix))
-    for expected, actual in zip(*results):
+    for expected, actual in some(zip(*results)):
         for a, b in zip(actual, expected):
             assert a["tokens"].tolist() == b["tokens"].tolist()
             torch.testing.assert_close(a["score"], b["score"], atol=1e-5, rtol=1e-5)
@@ -230,10 +231,10 @@ def test_mixed_tokens_begin_with_what_the_lowest_layer_reads(folder):
 
 def test_inference_costs_what_stock_costs(folder, monkeypatch):
     """Generation never computes the supervised heads' probabilities."""
-    from syntax_nmt.methods.dependency_heads import feature
+    from syntax_nmt.methods.dependency_heads import extension
 
     model, task, _ = build(folder, "dependency_transformer")
-    monkeypatch.setattr(feature, "first_heads", None)
+    monkeypatch.setattr(extension, "first_heads", None)
     generator = task.build_generator([model], Namespace(beam=2, max_len_b=5))
     assert len(task.inference_step(generator, [model], sample_for(task))) == 3
 

@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from nonempty import some
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
@@ -96,7 +97,7 @@ def test_trees_and_chunks(tmp_path):
     ],
 )
 def test_a_text_without_any_annotation(tmp_path, name, content, kinds):
-    for kind in kinds:
+    for kind in some(kinds):
         text, figures = control(tmp_path, name, content, "--kind", kind)
         assert text == content
         assert (figures["sentences"], figures["sentences_without_annotation"]) == (0, 1)

@@ -11,6 +11,7 @@ import torch
 from cut_corpus import CUTS, run_preprocess
 from fairseq.data import Dictionary
 from loaded_tasks import task_of
+from nonempty import some
 from small_models import build, save_checkpoint
 
 from syntax_nmt.backbone.word_spans import WordSpans
@@ -240,7 +241,7 @@ def test_borrowed_trees_carry_labels_and_tags(corpus):
     file, output = corpus / "tok/two.de.conllu", corpus / "borrowed"
     main(["control", "--kind", "borrowed", str(file), "--output", str(output)])
     given = file.read_text().split("\n\n")
-    for block, other, own in zip(output.read_text().split("\n\n"), given[1::-1], given):
+    for block, other, own in some(zip(output.read_text().split("\n\n"), given[1::-1], given)):
         assert columns_of(block, 2, 8) == columns_of(other, 2, 8)
         assert columns_of(block, 1, 2) == columns_of(own, 1, 2)
 

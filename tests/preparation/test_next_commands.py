@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from fairseq import options
+from nonempty import some
 from translations import refused
 
 from syntax_nmt.cli import main
@@ -172,10 +173,10 @@ def test_annotation_that_was_given(tmp_path):
 def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
     validated = "valid" in of
     data = folder_of(tmp_path, PHRASES, of=of)
-    for train in trained(data).values():
+    for train in some(trained(data).values()):
         assert train.disable_validation != validated
         assert (train.patience > 0) == validated
-    for program, translate in translated(data).values():
+    for program, translate in some(translated(data).values()):
         assert Path(translate.path).name == f"checkpoint_{'best' if validated else 'last'}.pt"
         if program == "fairseq-generate":
             assert translate.gen_subset == of[-1]
@@ -185,7 +186,7 @@ def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
 def test_several_validation_sets_are_read_together(tmp_path, more):
     """fairseq-train refuses a line that leaves one out."""
     data = folder_of(tmp_path, of=("train", "valid", *more, "test"))
-    for train in trained(data).values():
+    for train in some(trained(data).values()):
         assert train.combine_valid_subsets == (True if more else None)
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from nonempty import some
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
@@ -185,7 +186,7 @@ def commands(tmp_path):
 
 
 def test_every_command_has_every_form(commands, capsys):
-    for name, arguments in commands.items():
+    for name, arguments in some(commands.items()):
         command = [name.split()[0], *map(str, arguments)]
         capsys.readouterr()
         texts = {}
@@ -218,7 +219,7 @@ def test_labels_of_a_file_through_a_command(tmp_path, capsys):
 
 
 def test_two_outputs_cannot_share_stdout(commands):
-    for name, arguments in commands.items():
+    for name, arguments in some(commands.items()):
         message = refused(name.split()[0], *arguments, "--format", "latex", "--json", "-")
         assert "stdout cannot take two outputs" in message
 

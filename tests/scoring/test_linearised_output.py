@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from nonempty import some
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring import TestSet
@@ -137,7 +138,7 @@ def test_bracket_f1_of_written_trees(outputs, tmp_path, capsys):
     """The whole sentence and NP of the first are right; the second is no tree, the third none."""
     gold = tmp_path / "gold.trees"
     gold.write_text("".join(f"{tree}\n" for tree in GOLD))
-    for path in outputs:
+    for path in some(outputs):
         found = figures(
             capsys, "trees", "--kind", "constituents", "--hypothesis", path, "--linearised",
             "--trees", gold,

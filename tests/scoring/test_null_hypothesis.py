@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from nonempty import some
 from translations import figures, noisy, run_statistics, sentences, write
 
 from syntax_nmt.scoring.translations.metrics import NAMES, MetricSet, MetricSettings
@@ -24,7 +25,7 @@ def test_a_system_is_no_better_than_itself_in_any_order_of_runs(tmp_path, capsys
         capsys, "compare", "--system", "ours", *files, *itertools.chain(*systems),
         "--reference", target, "--metrics", *NAMES, "--resamples", 100, "--trials", 100,
     )  # fmt: skip
-    for system in found["systems"][1:]:
+    for system in some(found["systems"][1:]):
         assert len(system["scores"]) == len(NAMES)
         for item in system["scores"].values():
             assert {item[test]["p_value"] for test in TESTS} == {1}
@@ -74,7 +75,7 @@ def test_p_values_are_uniform_under_the_null(runs, capsys):
                 lambda sums, name=name: metrics.score(name, sums),
             )
             signs[name].append(between_steps(found, rng.random()))
-    for place, name in enumerate(metrics.names):
+    for place, name in some(enumerate(metrics.names)):
         for test, p_values in (
             ("sign", signs[name]),
             ("randomisation", np.array(shuffled)[:, place]),

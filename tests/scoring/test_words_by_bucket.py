@@ -19,9 +19,9 @@ from word_buckets import (
 
 from experiments.records import Records
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.evaluation_set import read_text
 from syntax_nmt.scoring.translations.paired_tests import TESTS, SignificanceTests
-from syntax_nmt.scoring.translations.scores import Confidence
-from syntax_nmt.scoring.translations.test_set import read_text
+from syntax_nmt.scoring.translations.resampling import Confidence
 from syntax_nmt.scoring.words import bucket_scores
 from syntax_nmt.scoring.words.buckets import KINDS, LOWS, number_bucket, number_buckets
 from syntax_nmt.scoring.words.settings import WordSettings

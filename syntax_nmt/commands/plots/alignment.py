@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_parallel, note
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_parallel
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.models import add_base_argument, add_subwords_argument, scheme_of
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
 from syntax_nmt.scoring.alignments.alignment import links_outside, read_alignments, read_gold
 
@@ -36,7 +36,7 @@ def figure(args: argparse.Namespace) -> Figure:
     """
     if not (args.hypothesis or args.gold):
         raise UserError("there is nothing to draw: give alignments as --hypothesis or --gold")
-    refuse_idle(args, {"hypothesis_base": ("hypothesis",), "gold_base": ("gold",)})
+    require_companion_options(args, {"hypothesis_base": ("hypothesis",), "gold_base": ("gold",)})
     columns: list[tuple[str, Sequence]] = [
         (path, list(read_lines(path))) for path in (args.source, args.target)
     ]

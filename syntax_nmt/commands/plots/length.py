@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, score_point
 from syntax_nmt.scoring.json_figures import free_name, read_result
+from syntax_nmt.scoring.scores import Scores
 from syntax_nmt.scoring.translations.results import Score
-from syntax_nmt.scoring.translations.scores import Scores
 
 _COMMAND = "syntax-nmt score"
 _FOLDERS = re.compile(r"\S*/")

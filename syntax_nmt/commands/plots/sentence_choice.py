@@ -1,12 +1,11 @@
 """One sentence of a file, by its number."""
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from syntax_nmt.arguments import add_numbers, positive_int
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 from syntax_nmt.scoring.parallel_text import check_parallel
 
 T = TypeVar("T")
@@ -72,12 +71,3 @@ def chosen_trees(
     if golds and gold is None:
         note(f"{args.gold}: sentence {args.sentence} has no tree; nothing is compared")
     return tree, gold
-
-
-def note(text: str) -> None:
-    """Reports what a picture omits.
-
-    Args:
-        text: one line.
-    """
-    print(f"note: {text}", file=sys.stderr)

@@ -36,7 +36,7 @@ def refuse_beside_hypothesis(args: argparse.Namespace, options: Sequence[str]) -
             raise UserError(f"{name} and --hypothesis exclude each other: leave one out")
 
 
-def refuse_idle(args: argparse.Namespace, needs: Mapping[str, Sequence[str]]) -> None:
+def require_companion_options(args: argparse.Namespace, needs: Mapping[str, Sequence[str]]) -> None:
     """Refuses options of a command that have no effect without another one.
 
     Args:

@@ -4,13 +4,14 @@ Options of metrics have sacrebleu's names.
 """
 
 import argparse
-import sys
 from functools import partial
 
 from sacrebleu.metrics import BLEU, CHRF
 
 from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
 from syntax_nmt.commands.shared.test_sets import named_files
+from syntax_nmt.errors import note
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, note_if_tokenised
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
@@ -23,12 +24,12 @@ from syntax_nmt.scoring.translations.metrics import (
 from syntax_nmt.scoring.translations.paired_tests import SIGN, TESTS, USUAL_TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
-from syntax_nmt.scoring.translations.test_set import TestSet, note_if_tokenised
 
 _FEW = 100  # sentences
 _SENTENCE_SCORES = "--sentence-scores"
 METRIC_NEEDS = {name: ("sentence_scores",) for name in ("sentence_metric", "sentence_lower")}
-"""Options of :func:`add_metric_arguments` that do nothing without another, for `refuse_idle`."""
+"""Options of :func:`add_metric_arguments` that do nothing without another, for
+`require_companion_options`."""
 
 
 def add_length_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +60,7 @@ def add_length_arguments(parser: argparse.ArgumentParser) -> None:
 def length_bins(args: argparse.Namespace, test_set: TestSet) -> LengthBins:
     """The length groups of a command line; warns on stderr if no lengths are known."""
     if test_set.source is None:
-        print("note: no scores by length: give the source text as --source", file=sys.stderr)
+        note("no scores by length: give the source text as --source")
     return LengthBins(args.bins, args.upper_inclusive)
 
 
@@ -182,8 +183,5 @@ def significance_tests(args: argparse.Namespace, test_set: TestSet) -> Significa
         test_set: the texts to compare.
     """
     if len(test_set.systems) > 1 and test_set.sentences < _FEW and set(args.tests) - {SIGN}:
-        print(
-            f"note: on {test_set.sentences} sentences the p-values of resampling mean little",
-            file=sys.stderr,
-        )
+        note(f"on {test_set.sentences} sentences the p-values of resampling mean little")
     return SignificanceTests(tuple(args.tests), args.resamples, args.trials, args.seed)

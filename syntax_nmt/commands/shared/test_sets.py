@@ -12,9 +12,9 @@ from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
-from syntax_nmt.scoring.translations.test_set import TestSet, Text
 
 _FEW_SAME = 0.1  # sentences; tokenisation and unknown words may change many
 

@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Sequence
 
 from syntax_nmt.arguments import add_files, add_numbers, positive_int
-from syntax_nmt.commands.shared.checks import refuse_idle
+from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.test_sets import named_files
-from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.words.buckets import KINDS
 from syntax_nmt.scoring.words.settings import LEAST_WORDS, WordSettings
 
@@ -88,7 +88,7 @@ def word_settings(args: argparse.Namespace, test_set: TestSet) -> WordSettings |
         UserError: options that do not go together.
     """
     if not args.words_by:
-        refuse_idle(args, _NEEDS)
+        require_companion_options(args, _NEEDS)
         return None
     names: Sequence[str] = [system.name for system in test_set.systems]
     return WordSettings(

@@ -6,7 +6,7 @@ Heads are kept.
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from syntax_nmt.data.controls.structures import Arcs
+from syntax_nmt.data.controls.structures import TreeArcs
 from syntax_nmt.data.dependency_tree import DependencyTree
 
 FEATURE_COLUMNS = ("LEMMA", "UPOS", "XPOS", "FEATS", "DEPREL")
@@ -18,9 +18,9 @@ def values_of(tree: DependencyTree) -> tuple[tuple[str, ...], ...]:
     return tuple(zip(tree.lemmas, tree.upos, tree.xpos, tree.feats, tree.relations))
 
 
-def dummy(tree: DependencyTree) -> Arcs:
+def dummy(tree: DependencyTree) -> TreeArcs:
     """The same tree, with the same value in every column of every word."""
-    return Arcs(tree.heads, (DUMMY,) * len(tree), ((DUMMY,) * 4,) * len(tree))
+    return TreeArcs(tree.heads, (DUMMY,) * len(tree), ((DUMMY,) * 4,) * len(tree))
 
 
 class Majority:
@@ -46,11 +46,11 @@ class Majority:
         """The number of words of the text, each counted once."""
         return len(self._values)
 
-    def of(self, tree: DependencyTree) -> Arcs:
+    def of(self, tree: DependencyTree) -> TreeArcs:
         """The same tree with the values of its words."""
         values = [self._values.get(word, self._unseen) for word in tree.words]
         *features, relations = zip(*values)
-        return Arcs(tree.heads, relations, tuple(zip(*features)))
+        return TreeArcs(tree.heads, relations, tuple(zip(*features)))
 
 
 def _most_frequent(columns: Iterable[Counter[str]]) -> tuple[str, ...]:

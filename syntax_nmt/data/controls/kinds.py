@@ -18,7 +18,7 @@ from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.controls.features import FEATURE_COLUMNS
 from syntax_nmt.data.controls.structures import (
-    Arcs,
+    TreeArcs,
     resized_arcs,
     resized_chunks,
     resized_tree,
@@ -85,24 +85,24 @@ class ControlledHeads(ControlledKind):
     kind = HEADS
     alike = "the same head"
 
-    def structure(self, annotation: DependencyTree) -> Arcs:
+    def structure(self, annotation: DependencyTree) -> TreeArcs:
         """Heads, relations and features."""
         features = zip(annotation.lemmas, annotation.upos, annotation.xpos, annotation.feats)
-        return Arcs(annotation.heads, annotation.relations, tuple(features))
+        return TreeArcs(annotation.heads, annotation.relations, tuple(features))
 
-    def resized(self, structure: Arcs, own: DependencyTree) -> Arcs:
+    def resized(self, structure: TreeArcs, own: DependencyTree) -> TreeArcs:
         """See :func:`~syntax_nmt.data.controls.structures.resized_arcs`."""
         return resized_arcs(structure, len(own))
 
-    def text(self, entry: Sequence[str], structure: Arcs) -> str:
+    def text(self, entry: Sequence[str], structure: TreeArcs) -> str:
         """See :func:`~syntax_nmt.data.controls.structures.with_arcs`."""
         return self.kind.entry_text(with_arcs(entry, structure))
 
-    def same(self, structure: Arcs, other: Arcs) -> int:
+    def same(self, structure: TreeArcs, other: TreeArcs) -> int:
         """Words with the same head."""
         return sum(head == another for head, another in zip(structure.heads, other.heads))
 
-    def sums(self, structure: Arcs) -> dict[str, int]:
+    def sums(self, structure: TreeArcs) -> dict[str, int]:
         """Distances, directions, depth, projectivity."""
         heads = np.array(structure.heads)
         arcs = heads - np.arange(len(heads))
@@ -133,12 +133,12 @@ class ControlledFeatures(ControlledHeads):
 
     alike = "the same features"
 
-    def same(self, structure: Arcs, other: Arcs) -> int:
+    def same(self, structure: TreeArcs, other: TreeArcs) -> int:
         """Words with the same values in all columns."""
         both = [zip(arcs.features, arcs.relations) for arcs in (structure, other)]
         return sum(values == others for values, others in zip(*both))
 
-    def sums(self, structure: Arcs) -> dict[str, int]:
+    def sums(self, structure: TreeArcs) -> dict[str, int]:
         """Words with a value, for each column."""
         sums = {"sentences": 1, "words": len(structure.heads)}
         columns = [*zip(*structure.features), structure.relations]

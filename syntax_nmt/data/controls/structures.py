@@ -14,7 +14,7 @@ _ROOT, _DEPENDENT = "root", "dep"
 _NO_FEATURES = ("_",) * 4
 
 
-class Arcs(NamedTuple):
+class TreeArcs(NamedTuple):
     """A dependency tree without its words.
 
     Attributes:
@@ -28,17 +28,17 @@ class Arcs(NamedTuple):
     features: Sequence[Sequence[str]] = ()
 
 
-def chain(size: int) -> Arcs:
+def chain(size: int) -> TreeArcs:
     """Each word depends on the previous one; the first is the root.
 
     Args:
         size: words of the sentence.
     """
     heads = [max(word - 1, 0) for word in range(size)]
-    return Arcs(heads, [_ROOT] + [_DEPENDENT] * (size - 1))
+    return TreeArcs(heads, [_ROOT] + [_DEPENDENT] * (size - 1))
 
 
-def shuffled(arcs: Arcs, random: Random) -> Arcs:
+def shuffled(arcs: TreeArcs, random: Random) -> TreeArcs:
     """The same tree over randomly permuted words: π(k) depends on π(head of k).
 
     Numbers of dependents and depths do not change; distances and projectivity do. Words keep their
@@ -50,10 +50,10 @@ def shuffled(arcs: Arcs, random: Random) -> Arcs:
     for word, head in enumerate(arcs.heads):
         heads[places[word]] = places[head]
         relations[places[word]] = arcs.relations[word]
-    return Arcs(heads, relations)
+    return TreeArcs(heads, relations)
 
 
-def resized_arcs(arcs: Arcs, size: int) -> Arcs:
+def resized_arcs(arcs: TreeArcs, size: int) -> TreeArcs:
     """The tree of a sentence for one of another length.
 
     Words beyond the end of the tree depend on the previous word, and have no features. If the root
@@ -75,7 +75,7 @@ def resized_arcs(arcs: Arcs, size: int) -> Arcs:
             free = (each for each in range(word - 1, -1, -1) if not _depends(each, word, heads))
             heads[word], relations[word] = next(free, root), _DEPENDENT
     features = [*arcs.features[:size], *(_NO_FEATURES for _ in longer)] if arcs.features else ()
-    return Arcs(heads, relations, features)
+    return TreeArcs(heads, relations, features)
 
 
 def _depends(word: int, other: int, heads: Sequence[int]) -> bool:
@@ -85,7 +85,7 @@ def _depends(word: int, other: int, heads: Sequence[int]) -> bool:
     return word == other
 
 
-def with_arcs(block: Sequence[str], arcs: Arcs) -> list[str]:
+def with_arcs(block: Sequence[str], arcs: TreeArcs) -> list[str]:
     """A sentence of CoNLL-U with another tree over its words, and its features if it has any.
 
     All else is kept, including multiword tokens; enhanced graphs are removed, because they are

@@ -84,7 +84,7 @@ class CrossAttention:
         return weights.float().cpu().numpy()
 
 
-def layer_index(layer: int | None, layers: int, half: str = "decoder") -> int:
+def layer_index(layer: int | None, layers: int, stack: str = "decoder") -> int:
     """A layer's index from 0; None = the penultimate one, or the only one.
 
     Args:
@@ -95,7 +95,7 @@ def layer_index(layer: int | None, layers: int, half: str = "decoder") -> int:
     """
     if layer is None:
         return max(layers + PENULTIMATE, 0)
-    return layer_from_bottom("--layer", layer, layers, half)
+    return layer_from_bottom("--layer", layer, layers, stack)
 
 
 def word_attention(

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from syntax_nmt.arguments import DECODER, ENCODER
-from syntax_nmt.backbone.layer_hooks import collecting, handing_over
+from syntax_nmt.backbone.layer_hooks import captured_layer_outputs, extra_layer_inputs
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import CrossAttention, layer_index
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
@@ -40,7 +40,7 @@ class HeadWeights:
 def head_weights(
     decoder: ForcedDecoder, pair: TokenPair, attention: str, layer: int | None = None
 ) -> HeadWeights:
-    """Gets any attention of a Transformer half, of fairseq or of this package.
+    """Gets any attention of a Transformer stack, of fairseq or of this package.
 
     For another decoder it is the attention to the source.
 
@@ -54,40 +54,40 @@ def head_weights(
         UserError: the model has no such attention or layer.
     """
     name = ENCODER if attention == ENCODER else DECODER
-    half: Any = getattr(decoder.model, name, None)
-    if not _is_transformer(half):
+    stack: Any = getattr(decoder.model, name, None)
+    if not _is_transformer(stack):
         return _recurrent_weights(decoder, pair, attention, layer)
-    tasks = _head_tasks(half) if attention == ENCODER else {}
+    tasks = _head_tasks(stack) if attention == ENCODER else {}
     chosen = next(iter(tasks), None) if layer is None else layer
-    index = layer_index(chosen, len(half.layers), name)
-    module = getattr(half.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
+    index = layer_index(chosen, len(stack.layers), name)
+    module = getattr(stack.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
     if module is None:
         raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
     wanted = {"need_weights": True, "need_head_weights": True}
     (batch,) = decoder.batches([pair], max_tokens=1)
     with (
-        unfused_attention(half, module),
-        handing_over([module], [wanted]),
-        collecting([module], passed_on=2) as outputs,
+        unfused_attention(stack, module),
+        extra_layer_inputs([module], [wanted]),
+        captured_layer_outputs([module], passed_on=2) as outputs,
     ):
         decoder.forward(batch, features_only=True)
     weights = outputs[0][1]  # H×B×T×S; the batch is one pair, so there is no padding
     return HeadWeights(weights[:, 0].float().cpu().numpy(), index, tasks=tasks.get(index, {}))
 
 
-def _head_tasks(half: Any) -> dict[int, Mapping[int, str]]:
+def _head_tasks(stack: Any) -> dict[int, Mapping[int, str]]:
     """The layers whose heads have tasks of their own, and these."""
     found: dict[int, Mapping[int, str]] = {}
-    for feature in getattr(half, "features", ()):
-        for layer in range(len(half.layers)):
-            tasks = feature.attention_heads(layer)
+    for extension in getattr(stack, "extensions", ()):
+        for layer in range(len(stack.layers)):
+            tasks = extension.attention_heads(layer)
             if tasks:
                 found[layer] = {**found.get(layer, {}), **tasks}
     return found
 
 
-def _is_transformer(half: Any) -> bool:
-    return hasattr(half, "layers") and all(hasattr(layer, "self_attn") for layer in half.layers)
+def _is_transformer(stack: Any) -> bool:
+    return hasattr(stack, "layers") and all(hasattr(layer, "self_attn") for layer in stack.layers)
 
 
 def _recurrent_weights(
@@ -103,17 +103,17 @@ def _recurrent_weights(
 
 
 @contextmanager
-def unfused_attention(half: Any, attention: Any) -> Iterator[None]:
+def unfused_attention(stack: Any, attention: Any) -> Iterator[None]:
     """Within the context, fairseq's own modules compute attention in Python.
 
     Only this gives the weights of each head.
 
     Args:
-        half: an encoder or decoder; none of its layers may bypass its attention.
+        stack: an encoder or decoder; none of its layers may bypass its attention.
         attention: one of its modules.
     """
     # fairseq 0.12.2 has kernels of torch compute a whole layer, or the mean over heads.
-    wanted = [(layer, "can_use_fastpath", False) for layer in half.layers]
+    wanted = [(layer, "can_use_fastpath", False) for layer in stack.layers]
     wanted.append((attention, "skip_embed_dim_check", True))
     changed = [
         (module, name, value, getattr(module, name))

@@ -30,7 +30,7 @@ _WINDOW = 4096  # number of sentences sorted by length together; results follow 
 T = TypeVar("T")
 
 
-class ModelAnswers(Protocol):
+class StructureExtractor(Protocol):
     """Gets a model's structures for the sentences of a text."""
 
     def fits(self, index: int) -> bool:
@@ -85,7 +85,7 @@ class EncoderAnswers:
     def of(
         self, indices: Sequence[int], max_tokens: int, batch_size: int | None
     ) -> Iterator[tuple[int, np.ndarray]]:
-        """The answers for some sentences; see :class:`ModelAnswers`."""
+        """The answers for some sentences; see :class:`StructureExtractor`."""
         device = next(self.encoder.parameters()).device
         sentences = [self.text.tokens[index].long() for index in indices]
         lengths = [len(tokens) for tokens in sentences]
@@ -139,7 +139,7 @@ class ForcedAnswers:
     def of(
         self, indices: Sequence[int], max_tokens: int, batch_size: int | None
     ) -> Iterator[tuple[int, np.ndarray]]:
-        """The structures of some translations; see :class:`ModelAnswers`."""
+        """The structures of some translations; see :class:`StructureExtractor`."""
         pairs = [self._pair(index) for index in indices]
         for batch in self.decoder.batches(pairs, max_tokens, batch_size):
             _, extra = self.decoder.forward(batch, features_only=True, **self.options)
@@ -154,9 +154,9 @@ def answers_of_corpus(
     files: ModelFiles,
     wanted: CorpusText,
     side: str,
-    of_source: Callable[..., ModelAnswers],
-    of_target: Callable[..., ModelAnswers],
-) -> tuple[ModelAnswers, SourceText]:
+    of_source: Callable[..., StructureExtractor],
+    of_target: Callable[..., StructureExtractor],
+) -> tuple[StructureExtractor, SourceText]:
     """Loads a model and the text whose structures are requested.
 
     Args:
@@ -178,7 +178,7 @@ def answers_of_corpus(
 
 
 def structures_of(
-    answers: ModelAnswers,
+    answers: StructureExtractor,
     text: SourceText,
     structure: Callable[[SourceSentence, np.ndarray | None], T],
     max_tokens: int,

@@ -78,34 +78,34 @@ def mean_over_heads(distances: Tensor) -> np.ndarray:
     return distances.float().mean(dim=1).cpu().numpy()
 
 
-def layers_with_distances(model: BaseFairseqModel, half: str) -> int:
+def layers_with_distances(model: BaseFairseqModel, stack: str) -> int:
     """The number of lowest layers with distances.
 
     Args:
         model: any model; only Transformers have any.
-        half: `encoder` or `decoder`.
+        stack: `encoder` or `decoder`.
     """
-    return int(getattr(getattr(model, half, None), "distance_layers", 0))
+    return int(getattr(getattr(model, stack, None), "distance_layers", 0))
 
 
-def check_model(model: BaseFairseqModel, layer: int, half: str) -> None:
+def check_model(model: BaseFairseqModel, layer: int, stack: str) -> None:
     """Refuses a model that has no distances in a layer.
 
     Args:
         layer: counted from the lowest, which is 0.
-        half: `encoder` or `decoder`.
+        stack: `encoder` or `decoder`.
 
     Raises:
         UserError: says what the model has.
     """
-    layers = layers_with_distances(model, half)
+    layers = layers_with_distances(model, stack)
     if not layers:
         raise UserError(
-            f"the model's {half} has no syntactic distances: train one with "
+            f"the model's {stack} has no syntactic distances: train one with "
             f"{how_to_get(CONSTITUENTS)}"
         )
     if not 0 <= layer < layers:
         raise UserError(
-            f"--layer {layer}: the model's {half} has distances in its {layers} lowest layers, "
+            f"--layer {layer}: the model's {stack} has distances in its {layers} lowest layers, "
             f"0 to {layers - 1}"
         )

@@ -5,8 +5,8 @@ boundary gate, or in training the annotation, begins a chunk.
 
 | paper | here |
 |---|---|
-| section 3: the chunk state p, its representation e and context pc | `chunk_clock.ChunkClock` |
-| equation 8: P(b_t), the boundary gate | `chunk_clock.BoundaryGate` |
+| section 3: the chunk state p, its representation e and context pc | `chunk_state.ChunkStateGRU` |
+| equation 8: P(b_t), the boundary gate | `chunk_state.BoundaryGate` |
 | section 3: the word state s, which reads p | `recurrence.BiScaleGRU` |
 | output, and the score of a search with boundaries and tags | `decoder.BiScaleDecoder` |
 | section 4: the type of a chunk | `decoder.ChunkTagClassifier` |
@@ -17,7 +17,7 @@ from syntax_nmt.backbone.readout import TANH
 from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale import validation
-from syntax_nmt.methods.bi_scale.feature import BiScale, take_chunk_types
+from syntax_nmt.methods.bi_scale.extension import BiScale, take_chunk_types
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.bi_scale.options import (
     STEP,
@@ -25,7 +25,7 @@ from syntax_nmt.methods.bi_scale.options import (
     ChunkLossOptions,
     OptionalChunkLossOptions,
 )
-from syntax_nmt.methods.method import RNN, RNN_DECODER, Loss, Method, Preset, TrainingLine
+from syntax_nmt.methods.method import RNN, RNN_DECODER, Loss, Method, Preset, TrainingRecipe
 from syntax_nmt.methods.sizes import RNN_SIZES
 
 # Zhou et al. (2017), section 4, with the readout of the dl4mt tutorial.
@@ -52,7 +52,7 @@ METHOD = Method(
     name="bi-scale decoders",
     families=(RNN,),
     options=BiScaleOptions,
-    features={RNN_DECODER: BiScale},
+    extensions={RNN_DECODER: BiScale},
     loss=Loss(
         "chunk_cross_entropy",
         ChunkObjective,
@@ -61,8 +61,8 @@ METHOD = Method(
         {"--boundary-weight": 1.0, "--chunk-tag-weight": 1.0},
     ),
     presets={"bi_scale_rnn": Preset(RNN, _SWITCHED_ON, _SIZES)},
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "a bi-scale decoder over the target's chunks",
             "bi_scale_rnn",
             "bi_scale",
@@ -72,8 +72,8 @@ METHOD = Method(
             scores_jointly=True,
         ),
     ),
-    switch=("--bi-scale",),
-    gives={CHUNKED: "--arch bi_scale_rnn"},
+    enabling_options=("--bi-scale",),
+    extractable={CHUNKED: "--arch bi_scale_rnn"},
     take_from_data=take_chunk_types,
     validation=validation,
     trials={

@@ -15,7 +15,7 @@ from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.methods.bi_scale.chunk_clock import INSIDE, OPENS, ChunkState
+from syntax_nmt.methods.bi_scale.chunk_state import INSIDE, OPENS, ChunkState
 from syntax_nmt.methods.bi_scale.options import CONTEXT, STATE
 from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
 

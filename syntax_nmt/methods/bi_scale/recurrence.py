@@ -9,7 +9,7 @@ from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionM
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.gru import GATES, gru_step
 from syntax_nmt.backbone.repeated_product import StepLinear, repeated
-from syntax_nmt.methods.bi_scale.chunk_clock import BoundaryGate, ChunkClock, ChunkState, opens
+from syntax_nmt.methods.bi_scale.chunk_state import BoundaryGate, ChunkState, ChunkStateGRU, opens
 
 OWN_CHOICE = -1
 
@@ -58,7 +58,7 @@ class BiScaleGRU(Recurrence):
         memory_dim: M, width of the encoder's states.
         attention_dim: A.
         word_attention: words have their own attention and context.
-        context_every_step: as of :class:`ChunkClock`.
+        context_every_step: as of :class:`ChunkStateGRU`.
     """
 
     def __init__(
@@ -80,7 +80,9 @@ class BiScaleGRU(Recurrence):
         rows = GATES * state_dim + (attention_dim if word_attention else 0)
         self.query_projection = StepLinear(state_dim, rows, bias=False)
         self.gate = BoundaryGate(state_dim, input_dim, state_dim)
-        self.clock = ChunkClock(state_dim, state_dim, memory_dim, attention_dim, context_every_step)
+        self.clock = ChunkStateGRU(
+            state_dim, state_dim, memory_dim, attention_dim, context_every_step
+        )
         self.chunk_projection = StepLinear(state_dim, GATES * state_dim, bias=False)  # p to words
 
     def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:

@@ -9,7 +9,7 @@ source dependency tree. The method adds no parameters, and translation needs no 
 | 4, 6: Wc and Lc, the child head's | `loss.child_head_losses` |
 | 5, 7: Wp and Lp, the parent head's | `syntax_nmt.methods.parent_heads` |
 | 9: α·Lc + β·Lp, added to the translation loss | `loss.DependencyObjective` |
-| the supervised layer | `feature.SupervisedHeads` |
+| the supervised layer | `extension.SupervisedHeads` |
 
 Deguchi et al. train a parent head of the decoder, too, for heads that do not come later; parent
 heads of both sides are biaffine parsers.
@@ -23,7 +23,7 @@ heads of both sides are biaffine parsers.
 
 from syntax_nmt.backbone.structures import DEPENDENCIES, TARGET_DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
-from syntax_nmt.methods.dependency_heads.feature import SupervisedHeads
+from syntax_nmt.methods.dependency_heads.extension import SupervisedHeads
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.dependency_heads.options import (
     BIAFFINE,
@@ -31,7 +31,7 @@ from syntax_nmt.methods.dependency_heads.options import (
     DependencyLossOptions,
     OptionalDependencyLossOptions,
 )
-from syntax_nmt.methods.dependency_heads.target_feature import TargetHead
+from syntax_nmt.methods.dependency_heads.target_extension import TargetHead
 from syntax_nmt.methods.method import (
     TRANSFORMER,
     TRANSFORMER_DECODER,
@@ -39,14 +39,14 @@ from syntax_nmt.methods.method import (
     Loss,
     Method,
     Preset,
-    TrainingLine,
+    TrainingRecipe,
 )
 
 METHOD = Method(
     name="supervised heads",
     families=(TRANSFORMER,),
     options=DependencyHeadOptions,
-    features={TRANSFORMER_ENCODER: SupervisedHeads, TRANSFORMER_DECODER: TargetHead},
+    extensions={TRANSFORMER_ENCODER: SupervisedHeads, TRANSFORMER_DECODER: TargetHead},
     loss=Loss(
         "dependency_cross_entropy",
         DependencyObjective,
@@ -61,15 +61,15 @@ METHOD = Method(
             {"supervised_layer": 0, "target_supervised_layer": 0, "dependency_scorer": BIAFFINE},
         ),
     },
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "dependency heads",
             "dependency_transformer",
             "heads",
             criterion="dependency_cross_entropy",
             needs=(HEADS,),
         ),
-        TrainingLine(
+        TrainingRecipe(
             "dependency heads of both sides",
             "dbsa_transformer",
             "dbsa",
@@ -81,14 +81,14 @@ METHOD = Method(
             needs=(HEADS, TARGET_HEADS),
         ),
     ),
-    switch=("--supervised-layer=-1", "--target-supervised-layer=0"),
+    enabling_options=("--supervised-layer=-1", "--target-supervised-layer=0"),
     trials={
         "dependency_transformer+target": (
             *("dependency_transformer", "--target-supervised-layer=-1"),
             *("--target-dependency-shift=predict", "--decoder-normalize-before"),
         ),
     },
-    gives={
+    extractable={
         DEPENDENCIES: "--arch dependency_transformer or with --supervised-layer",
         TARGET_DEPENDENCIES: "--arch dbsa_transformer or with --target-supervised-layer",
     },

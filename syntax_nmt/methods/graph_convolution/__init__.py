@@ -9,14 +9,14 @@ the layer is that of Marcheggiani and Titov (2017).
 | gates g, read from the sender | `layer.GraphConvolution` |
 | edge dropout | `layer.GraphConvolution` |
 | several layers, residual connections | `layers.GraphConvolutionLayers` |
-| on a bidirectional GRU; on embeddings with positions | `feature.Graphs` |
-| subwords, of which the paper has none | `feature.Graphs.arcs` |
+| on a bidirectional GRU; on embeddings with positions | `extension.Graphs` |
+| subwords, of which the paper has none | `extension.Graphs.arcs` |
 """
 
 from syntax_nmt.backbone.structures import ARC_GATES
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
-from syntax_nmt.methods.graph_convolution.feature import Graphs, take_relations
+from syntax_nmt.methods.graph_convolution.extension import Graphs, take_relations
 from syntax_nmt.methods.graph_convolution.options import GraphConvolutionOptions
 from syntax_nmt.methods.method import (
     RNN,
@@ -25,7 +25,7 @@ from syntax_nmt.methods.method import (
     TRANSFORMER_ENCODER,
     Method,
     Preset,
-    TrainingLine,
+    TrainingRecipe,
 )
 from syntax_nmt.methods.sizes import RNN_SIZES
 
@@ -42,7 +42,7 @@ METHOD = Method(
     name="graph convolution",
     families=(TRANSFORMER, RNN),
     options=GraphConvolutionOptions,
-    features={TRANSFORMER_ENCODER: Graphs, RNN_ENCODER: Graphs},
+    extensions={TRANSFORMER_ENCODER: Graphs, RNN_ENCODER: Graphs},
     presets={
         "gcn_transformer": Preset(TRANSFORMER, _LAYERS),
         "gcn_rnn": Preset(
@@ -51,8 +51,8 @@ METHOD = Method(
             {"": _PAPER, "_tiny": RNN_SIZES["_tiny"]},
         ),
     },
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "graph convolution on a Transformer",
             "gcn_transformer",
             "gcn",
@@ -60,7 +60,7 @@ METHOD = Method(
             reads=(HEADS, DEPREL),
             silent=("--gcn-edge-dropout", "0"),
         ),
-        TrainingLine(
+        TrainingRecipe(
             "graph convolution on GRUs",
             "gcn_rnn",
             "gcn_rnn",
@@ -83,6 +83,6 @@ METHOD = Method(
         "gcn_rnn+none": ("gcn_rnn", "--gcn-arcs=none"),
     },
     finds_words=True,
-    gives={ARC_GATES: "--arch gcn_rnn or gcn_transformer"},
+    extractable={ARC_GATES: "--arch gcn_rnn or gcn_transformer"},
     take_from_data=take_relations,
 )

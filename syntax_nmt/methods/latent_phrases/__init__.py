@@ -14,12 +14,12 @@ self-attention. A loss makes source and target structures similar through the cr
 | 10: rank loss of pairs of positions | `loss.rank_loss` |
 | 11: λ·L_sync, added to the translation loss | `loss.SynchronousObjective` |
 | which layers the constraint compares | `tied_layers` |
-| compared with: near positions only | `feature.local_attention_bias` |
+| compared with: near positions only | `extension.local_attention_bias` |
 | compared with: a constraint on attention (Deguchi et al., 2021) | `loss.attention_loss` |
 """
 
 from syntax_nmt.backbone.structures import CONSTITUENTS
-from syntax_nmt.methods.latent_phrases.feature import DecoderLatentPhrases, EncoderLatentPhrases
+from syntax_nmt.methods.latent_phrases.extension import DecoderLatentPhrases, EncoderLatentPhrases
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 from syntax_nmt.methods.latent_phrases.options import (
     LatentPhraseOptions,
@@ -33,14 +33,14 @@ from syntax_nmt.methods.method import (
     Loss,
     Method,
     Preset,
-    TrainingLine,
+    TrainingRecipe,
 )
 
 METHOD = Method(
     name="latent phrases",
     families=(TRANSFORMER,),
     options=LatentPhraseOptions,
-    features={
+    extensions={
         TRANSFORMER_ENCODER: EncoderLatentPhrases,
         TRANSFORMER_DECODER: DecoderLatentPhrases,
     },
@@ -51,8 +51,8 @@ METHOD = Method(
         OptionalSynchronousLossOptions,
     ),
     presets={"latent_phrase_transformer": Preset(TRANSFORMER, {"latent_phrase_layers": 2})},
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "latent phrases",
             "latent_phrase_transformer",
             "latent",
@@ -60,9 +60,9 @@ METHOD = Method(
             in_small=("--sync-weight", "0.5"),
         ),
     ),
-    switch=("--latent-phrase-layers=2",),
-    gives={CONSTITUENTS: "--arch latent_phrase_transformer (or --latent-phrase-layers)"},
-    unread={
+    enabling_options=("--latent-phrase-layers=2",),
+    extractable={CONSTITUENTS: "--arch latent_phrase_transformer (or --latent-phrase-layers)"},
+    ignored_in_0_1_0={
         "latent_phrase_layers": (
             "syntactic_distance_lookback",
             "syntactic_distance_temperature",

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from syntax_nmt.backbone.attention_change import joined_biases
+from syntax_nmt.backbone.attention_modifier import joined_biases
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
@@ -157,9 +157,9 @@ class PhraseGatedAttention(FusedMultiheadAttention):
                 the future.
             before_softmax: not supported: the gates act after the softmax.
             need_head_weights: return the weights of each head.
-            bias: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`, joined
+            bias: of :class:`~syntax_nmt.backbone.attention_modifier.AttentionModifier`, joined
                 to the gates'.
-            factor: of :class:`~syntax_nmt.backbone.attention_change.AttentionChange`. It
+            factor: of :class:`~syntax_nmt.backbone.attention_modifier.AttentionModifier`. It
                 multiplies the logits; gates are added.
             need_distances: also return the distances.
 

@@ -66,8 +66,8 @@ def tied_attention(
         _check_number(layers, source, target)
     lowest, top = range(layers), range(target - layers, target)
 
-    def indices(chosen: Sequence[int], option: str, half: str, there: int) -> tuple[int, ...]:
-        return tuple(layer_from_bottom(option, layer, there, half) for layer in chosen)
+    def indices(chosen: Sequence[int], option: str, stack: str, there: int) -> tuple[int, ...]:
+        return tuple(layer_from_bottom(option, layer, there, stack) for layer in chosen)
 
     encoder = indices(encoder_layers, "--sync-encoder-layers", "encoder", source)
     decoder = indices(decoder_layers, "--sync-decoder-layers", "decoder", target)
@@ -90,8 +90,8 @@ def _layer_counts(model: nn.Module) -> tuple[int, int]:
     """The numbers of the model's encoder and decoder layers."""
     encoder: Any = getattr(model, "encoder", None)
     decoder: Any = getattr(model, "decoder", None)
-    for name, half in (("encoder", encoder), ("decoder", decoder)):
-        if not (hasattr(half, "distance_layers") and hasattr(half, "num_layers")):
+    for name, stack in (("encoder", encoder), ("decoder", decoder)):
+        if not (hasattr(stack, "distance_layers") and hasattr(stack, "num_layers")):
             raise UserError(
                 "the synchronous constraint ties layers of a Transformer encoder to layers of a "
                 f"Transformer decoder, and the model's {name} is not one of syntax_nmt's "

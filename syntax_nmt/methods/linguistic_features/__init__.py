@@ -14,7 +14,7 @@ its place in the word. Their vectors are merged with the token's before the enco
 """
 
 from syntax_nmt.data.annotation.columns import DEPREL, LEMMA, UPOS
-from syntax_nmt.methods.linguistic_features.feature import SourceFeatures, take_feature_labels
+from syntax_nmt.methods.linguistic_features.extension import SourceFeatures, take_feature_labels
 from syntax_nmt.methods.linguistic_features.options import (
     CONCAT,
     OF_FEATURES,
@@ -27,7 +27,7 @@ from syntax_nmt.methods.method import (
     TRANSFORMER_ENCODER,
     Method,
     Preset,
-    TrainingLine,
+    TrainingRecipe,
 )
 from syntax_nmt.methods.sizes import RNN_SIZES
 
@@ -45,20 +45,20 @@ METHOD = Method(
     name="linguistic features",
     families=(TRANSFORMER, RNN),
     options=LinguisticFeatureOptions,
-    features={TRANSFORMER_ENCODER: SourceFeatures, RNN_ENCODER: SourceFeatures},
+    extensions={TRANSFORMER_ENCODER: SourceFeatures, RNN_ENCODER: SourceFeatures},
     presets={
         "feature_transformer": Preset(TRANSFORMER, _SUMMED),
         "feature_rnn": Preset(RNN, _BESIDE, {"": _PAPER, "_tiny": _TINY}),
     },
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "features of words, added to their embeddings",
             "feature_transformer",
             "features",
             needs=(UPOS, DEPREL),
             reads=(UPOS, DEPREL),
         ),
-        TrainingLine(
+        TrainingRecipe(
             "features of words, beside their embeddings",
             "feature_rnn",
             "features_rnn",
@@ -69,7 +69,7 @@ METHOD = Method(
             narrow=("--feature-dims=3,2,2,2",),
         ),
     ),
-    switch=("--source-features=subword",),
+    enabling_options=("--source-features=subword",),
     take_from_data=take_feature_labels,
     as_factors=OF_FEATURES,
     trials={

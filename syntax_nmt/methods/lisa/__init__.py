@@ -6,7 +6,7 @@ dependency trees. Translation needs no parse.
 | paper | here |
 |---|---|
 | s_ij = [d_i; 1] W e_j | `parser_head.ParserHead` |
-| the head attends by softmax(s), and has values of its own | `feature.ParserLayer.scorer` |
+| the head attends by softmax(s), and has values of its own | `extension.ParserLayer.scorer` |
 | given trees in place of s, in training or in translation, too | `parser_head.TreeInjection` |
 | the parser's loss, from its logits | `loss.LisaObjective` |
 
@@ -20,7 +20,7 @@ attend to children.
 
 from syntax_nmt.backbone.structures import DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.methods.lisa.feature import ParserLayer
+from syntax_nmt.methods.lisa.extension import ParserLayer
 from syntax_nmt.methods.lisa.loss import LisaObjective
 from syntax_nmt.methods.lisa.options import LisaLossOptions, LisaOptions, OptionalLisaLossOptions
 from syntax_nmt.methods.method import (
@@ -29,14 +29,14 @@ from syntax_nmt.methods.method import (
     Loss,
     Method,
     Preset,
-    TrainingLine,
+    TrainingRecipe,
 )
 
 METHOD = Method(
     name="parsers in attention",
     families=(TRANSFORMER,),
     options=LisaOptions,
-    features={TRANSFORMER_ENCODER: ParserLayer},
+    extensions={TRANSFORMER_ENCODER: ParserLayer},
     loss=Loss(
         "lisa_cross_entropy",
         LisaObjective,
@@ -45,8 +45,8 @@ METHOD = Method(
         {"--parse-weight": 1.0},
     ),
     presets={"lisa_transformer": Preset(TRANSFORMER, {"lisa_layer": 0})},
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "a parser in attention",
             "lisa_transformer",
             "lisa",
@@ -54,7 +54,7 @@ METHOD = Method(
             needs=(HEADS,),
         ),
     ),
-    switch=("--lisa-layer=0",),
+    enabling_options=("--lisa-layer=0",),
     trials={
         "lisa_transformer+inject": ("lisa_transformer", "--lisa-inject"),
         "lisa_transformer+wide": (
@@ -66,6 +66,6 @@ METHOD = Method(
             "--supervised-layer=-1",
         ),
     },
-    gives={DEPENDENCIES: "--arch lisa_transformer or with --lisa-layer"},
+    extractable={DEPENDENCIES: "--arch lisa_transformer or with --lisa-layer"},
     same_at_inference=("lisa_attention",),
 )

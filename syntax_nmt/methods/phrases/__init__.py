@@ -24,9 +24,9 @@ from syntax_nmt.methods.method import (
     TRANSFORMER_ENCODER,
     Method,
     Preset,
-    TrainingLine,
+    TrainingRecipe,
 )
-from syntax_nmt.methods.phrases.feature import DecoderPhrases, EncoderPhrases
+from syntax_nmt.methods.phrases.extension import DecoderPhrases, EncoderPhrases
 from syntax_nmt.methods.phrases.options import NGRAM, PhraseOptions
 
 _SWITCHED_ON = {
@@ -49,20 +49,20 @@ METHOD = Method(
     name="phrases",
     families=(TRANSFORMER,),
     options=PhraseOptions,
-    features={TRANSFORMER_ENCODER: EncoderPhrases, TRANSFORMER_DECODER: DecoderPhrases},
+    extensions={TRANSFORMER_ENCODER: EncoderPhrases, TRANSFORMER_DECODER: DecoderPhrases},
     presets={
         "phrase_transformer": Preset(
             TRANSFORMER, _SWITCHED_ON, derived={"phrase_combine_dim": _combine_dim}
         )
     },
-    lines=(  # twice the usual warm-up, as in the paper
-        TrainingLine(
+    recipes=(  # twice the usual warm-up, as in the paper
+        TrainingRecipe(
             "phrases, n-grams",
             "phrase_transformer",
             "ngrams",
             warmups=2,
         ),
-        TrainingLine(
+        TrainingRecipe(
             "phrases of the source's constituents",
             "phrase_transformer",
             "phrases",
@@ -73,8 +73,8 @@ METHOD = Method(
             warmups=2,
         ),
     ),
-    switch=("--phrase-segmentation=ngram", "--phrase-attention"),
-    unread={"phrase_segmentation": ("phrase_summary",)},
+    enabling_options=("--phrase-segmentation=ngram", "--phrase-attention"),
+    ignored_in_0_1_0={"phrase_segmentation": ("phrase_summary",)},
     trials={
         "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
         "phrase_transformer+mean": ("phrase_transformer", "--phrase-summary=mean"),

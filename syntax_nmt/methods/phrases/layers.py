@@ -85,7 +85,7 @@ class PhraseEncoderLayer(FusedEncoderLayer):
             wanted: of the self-attention, as of :class:`FusedEncoderLayer`.
             phrases: which tokens make up which phrase.
             **change: of the self-attention, members of
-                :class:`~syntax_nmt.backbone.attention_change.AttentionChange`.
+                :class:`~syntax_nmt.backbone.attention_modifier.AttentionModifier`.
         """
         residual = x
         if self.normalize_before:

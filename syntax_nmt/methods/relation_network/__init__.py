@@ -21,9 +21,9 @@ from syntax_nmt.methods.method import (
     TRANSFORMER_ENCODER,
     Method,
     Preset,
-    TrainingLine,
+    TrainingRecipe,
 )
-from syntax_nmt.methods.relation_network.feature import (
+from syntax_nmt.methods.relation_network.extension import (
     USED_ON_TRANSFORMER,
     RelationAmongGRUs,
     RelationOnTransformer,
@@ -44,10 +44,10 @@ METHOD = Method(
     name="relation networks",
     families=(RNN,),
     options=RelationOptions,
-    features={RNN_ENCODER: RelationAmongGRUs, TRANSFORMER_ENCODER: RelationOnTransformer},
+    extensions={RNN_ENCODER: RelationAmongGRUs, TRANSFORMER_ENCODER: RelationOnTransformer},
     presets={"relation_rnn": Preset(RNN, {"conditional_gru": True}, _SIZES)},
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "a relation network",
             "relation_rnn",
             "relation",
@@ -56,9 +56,9 @@ METHOD = Method(
             narrow=("--relation-hidden-dim=16",),
         ),
     ),
-    switch=("--relation-kernels=3:16",),
-    unread={"relation_kernels": ("relation_hidden_dim",)},
-    anywhere=USED_ON_TRANSFORMER,
+    enabling_options=("--relation-kernels=3:16",),
+    ignored_in_0_1_0={"relation_kernels": ("relation_hidden_dim",)},
+    family_neutral=USED_ON_TRANSFORMER,
     used_elsewhere=is_used_on_transformer,
     trials={
         "relation_rnn+released": (

@@ -4,7 +4,8 @@ from torch import Tensor
 
 from syntax_nmt.backbone.interleaved_encoder import BuildLayer
 from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, EncoderNetwork
+from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder
+from syntax_nmt.backbone.rnn_interface import EncoderNetwork
 
 
 class RelationOnTop(EncoderNetwork):

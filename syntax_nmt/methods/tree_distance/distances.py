@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.alibi import alibi_slopes
-from syntax_nmt.backbone.attention_change import AttentionChange
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.methods.tree_distance.options import ALIBI, EXP, LINEAR, NORMAL
 
@@ -81,7 +81,7 @@ class DistanceChange(nn.Module):
         variance = f", variance={self.variance}" if self.form == NORMAL else ""
         return f"{self.form}, strength={self.strength}{variance}, ignoring={self.ignoring}"
 
-    def forward(self, heads: Tensor, first: Tensor, like: Tensor) -> AttentionChange:
+    def forward(self, heads: Tensor, first: Tensor, like: Tensor) -> AttentionModifier:
         """The change, B×1×S×S, or B×H×S×S for alibi.
 
         Args:
@@ -100,8 +100,8 @@ class DistanceChange(nn.Module):
             neutral = neutral | (drawn < self.ignoring)
         value = value.masked_fill(neutral.unsqueeze(1), 0.0)
         if self.form == NORMAL:
-            return AttentionChange(factor=1 + value)
-        return AttentionChange(bias=value)
+            return AttentionModifier(factor=1 + value)
+        return AttentionModifier(bias=value)
 
     def _normal(self, distances: Tensor) -> Tensor:
         height = (2 * math.pi * self.variance) ** -0.5

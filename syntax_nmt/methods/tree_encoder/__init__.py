@@ -10,7 +10,7 @@ down, each node gets another one from its parent. Decoders attend to all nodes, 
 | Chen et al., the downward GRUs of left and right children | `cells.DownwardStates` |
 | Chen et al., tree coverage; word coverage | `coverage.Coverage` |
 | attention to words and phrases | `decoder.NodeDecoder` |
-| Eriguchi et al., a start from sentence and root | `feature.TreeStates`, `tree_start` |
+| Eriguchi et al., a start from sentence and root | `extension.TreeStates`, `tree_start` |
 | all merges of a height in one product | `levels.Levels` |
 | binary trees, of subwords | `syntax_nmt.data.merges` |
 
@@ -19,8 +19,8 @@ al. and the GRUs of this package.
 """
 
 from syntax_nmt.data.annotation import TREES
-from syntax_nmt.methods.method import RNN, RNN_DECODER, RNN_ENCODER, Method, Preset, TrainingLine
-from syntax_nmt.methods.tree_encoder.feature import NodeAttention, TreeStates
+from syntax_nmt.methods.method import RNN, RNN_DECODER, RNN_ENCODER, Method, Preset, TrainingRecipe
+from syntax_nmt.methods.tree_encoder.extension import NodeAttention, TreeStates
 from syntax_nmt.methods.tree_encoder.options import (
     BIDIRECTIONAL,
     NODES,
@@ -35,15 +35,15 @@ METHOD = Method(
     name="tree encoders",
     families=(RNN,),
     options=TreeEncoderOptions,
-    features={RNN_ENCODER: TreeStates, RNN_DECODER: NodeAttention},
+    extensions={RNN_ENCODER: TreeStates, RNN_DECODER: NodeAttention},
     presets={
         "tree2seq_rnn": Preset(RNN, {**_NODES, "tree_encoder": UP, "tree_start": TREE}),
         "tree_coverage_rnn": Preset(
             RNN, {**_NODES, "tree_encoder": BIDIRECTIONAL, "tree_coverage": TREE}
         ),
     },
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "a tree encoder from the bottom up",
             "tree2seq_rnn",
             "tree2seq",
@@ -51,7 +51,7 @@ METHOD = Method(
             reads=(TREES,),
             family=RNN,
         ),
-        TrainingLine(
+        TrainingRecipe(
             "a tree encoder both ways, with coverage",
             "tree_coverage_rnn",
             "tree_coverage",

@@ -9,7 +9,7 @@ from torch import Tensor
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, Recurrence
 from syntax_nmt.backbone.repeated_product import repeated
-from syntax_nmt.backbone.rnn_decoder import RNNDecoder
+from syntax_nmt.backbone.rnn_decoder import RNNDecoder, Steps
 from syntax_nmt.methods.tree_encoder.coverage import Coverage
 
 CHILDREN = "tree_children"
@@ -121,15 +121,16 @@ class NodeDecoder(RNNDecoder):
 
     def _steps(
         self,
+        tokens: Tensor,
         words: Tensor,
         state: Tensor,
         memory: AttentionMemory,
         kept: Mapping[str, Tensor] | None,
-    ) -> tuple[Tensor, Tensor, Mapping[str, Tensor]]:
+    ) -> Steps:
         assert isinstance(memory, TreeMemory)
         before = None if kept is None else kept.get(_COVERAGE)
         states, weights, after = self.recurrence(words, state, before, memory)
-        return states, weights, {} if after is None else {_COVERAGE: after}
+        return Steps(states, weights, {} if after is None else {_COVERAGE: after})
 
     def _of_tokens(self, weights: Tensor, memory: AttentionMemory) -> Tensor:
         assert isinstance(memory, TreeMemory)

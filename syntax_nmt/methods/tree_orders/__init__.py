@@ -17,20 +17,20 @@ so that the state of a head knows its dependents.
 """
 
 from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.methods.method import RNN, RNN_ENCODER, Method, Preset, TrainingLine
-from syntax_nmt.methods.tree_orders.feature import TreeOrders
+from syntax_nmt.methods.method import RNN, RNN_ENCODER, Method, Preset, TrainingRecipe
+from syntax_nmt.methods.tree_orders.extension import TreeOrders
 from syntax_nmt.methods.tree_orders.options import TreeOrderOptions
 
 METHOD = Method(
     name="tree orders",
     families=(RNN,),
     options=TreeOrderOptions,
-    features={RNN_ENCODER: TreeOrders},
+    extensions={RNN_ENCODER: TreeOrders},
     presets={
         "tree_order_rnn": Preset(RNN, {"conditional_gru": True, "tree_order_encoder": "child,head"})
     },
-    lines=(
-        TrainingLine(
+    recipes=(
+        TrainingRecipe(
             "tree orders",
             "tree_order_rnn",
             "tree_orders",

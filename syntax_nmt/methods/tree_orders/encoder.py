@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import BOTH, FORWARD, SentenceGRU
 from syntax_nmt.backbone.packing import PackedRows
-from syntax_nmt.backbone.rnn_encoder import EncoderNetwork
+from syntax_nmt.backbone.rnn_interface import EncoderNetwork
 from syntax_nmt.methods.tree_orders.options import CHILD, HEAD, TANH
 from syntax_nmt.methods.tree_orders.orders import depth_first_places, reading_order
 

@@ -17,7 +17,7 @@ from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, sc
 from syntax_nmt.pictures.plots.training_curves import TrainingRun, draw_training
 from syntax_nmt.pictures.plots.word_dots import word_dots
 from syntax_nmt.reporting.training_log import Logs, quantities, training_curve, validation_curve
-from syntax_nmt.scoring.translations.scores import Scores
+from syntax_nmt.scoring.scores import Scores
 from syntax_nmt.scoring.words.bucket_tables import BucketTable
 
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)

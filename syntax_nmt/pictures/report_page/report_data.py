@@ -10,12 +10,13 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.report_page.samples import Sample, samples_of
 from syntax_nmt.pictures.report_page.structures import Structures, SystemFiles, read_structures
 from syntax_nmt.reporting.training_log import TrainingLog, read_training_log
-from syntax_nmt.scoring.translations.comparison import Comparison, corpus_comparison
+from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
+from syntax_nmt.scoring.scores import Scores, corpus_scores
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
-from syntax_nmt.scoring.translations.scores import Confidence, Scores, corpus_scores
-from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.scoring.translations.resampling import Confidence
 from syntax_nmt.scoring.words.bucket_scores import compare_words, score_words
 from syntax_nmt.scoring.words.bucket_tables import BucketTable
 from syntax_nmt.scoring.words.settings import WordSettings

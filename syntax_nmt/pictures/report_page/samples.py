@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from syntax_nmt.pictures.report_page.structures import words_of
-from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.text.joints import joined_hyphens
 from syntax_nmt.text.unspaced import split_characters
 

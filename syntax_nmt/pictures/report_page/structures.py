@@ -1,6 +1,5 @@
 """The structures that systems found in sentences, and those of the reference."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -8,12 +7,12 @@ from typing import Generic, TypeVar
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside, read_gold
 from syntax_nmt.scoring.chunks.chunk_file import Chunks, read_chunk_file
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
 from syntax_nmt.scoring.parallel_text import SegmentedText, check_parallel
-from syntax_nmt.scoring.translations.test_set import TestSet, Text, read_text
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text, read_text
 
 REFERENCE = "reference"
 """The name of the structures of the reference."""
@@ -135,10 +134,9 @@ def _with_words(
         for _ in links_outside(each.item.possible, len(each.source), len(each.words))
     )
     if outside:
-        print(
-            f"note: {path}: {outside} links to words that {pair[0].name} or {pair[1].name} does "
-            f"not have are left out: give the two texts that were aligned behind the file",
-            file=sys.stderr,
+        note(
+            f"{path}: {outside} links to words that {pair[0].name} or {pair[1].name} does "
+            f"not have are left out: give the two texts that were aligned behind the file"
         )
     return found
 

@@ -18,7 +18,7 @@ _ABOUT_TALK = re.compile(r"\s*</?(url|talkid|keywords|speaker|reviewer|translato
 _TALK_TEXT = re.compile(r"</?(title|description)>")
 
 
-class Segment(NamedTuple):
+class MarkedSegment(NamedTuple):
     """One segment of a `.sgm` or `.xml` file.
 
     Attributes:
@@ -32,7 +32,7 @@ class Segment(NamedTuple):
     text: str
 
 
-def segments(path: Path, encoding: str = "utf-8") -> list[Segment]:
+def segments(path: Path, encoding: str = "utf-8") -> list[MarkedSegment]:
     """The segments of a file of the evaluation campaigns: WMT, IWSLT, NIST.
 
     Such files are no XML; what counts in them is `<doc …>` and `<seg …>text</seg>`, in any case,
@@ -50,7 +50,7 @@ def segments(path: Path, encoding: str = "utf-8") -> list[Segment]:
             document = attributes
         else:
             place = document.get("docid", ""), attributes.get("id", "")
-            found.append(Segment(document.get("sysid", ""), place, _text(match[3])))
+            found.append(MarkedSegment(document.get("sysid", ""), place, _text(match[3])))
     if not found:
         raise UserError(f"{path}: has no <seg>: is it the file that the recipe asks for?")
     return found

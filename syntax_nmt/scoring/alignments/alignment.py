@@ -12,14 +12,13 @@ The format of a file is detected from its lines:
 """
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 
 PHARAOH, FAIRSEQ, NAACL, GIZA = "Pharaoh", "fairseq's A- lines", "NAACL", "GIZA++"
 _BASES = {NAACL: 1, GIZA: 1, FAIRSEQ: 0}  # the number of the first word, where the format says it
@@ -204,10 +203,7 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
         for found in written_links(lines, str(path), form)
     ]
     if form == PHARAOH and base == 0 and _never_from_zero(gold.possible for gold in read):
-        print(
-            f"note: {path}: no link has a word 0: if it counts from 1, add {option} 1",
-            file=sys.stderr,
-        )
+        note(f"{path}: no link has a word 0: if it counts from 1, add {option} 1")
     return read
 
 

@@ -243,9 +243,9 @@ def contrast(
     return Contrast(len(pairs), CONFIDENCE, [_figures(pairs, model, bins) for model in models])
 
 
-def pair_lines(pairs: Sequence[ContrastivePair], models: Sequence[ScoredModel]) -> Iterator[str]:
-    """Tab-separated scores of each pair by each model, empty where there is none."""
-    yield "\t".join(_HEADER) + "\n"
+def pair_table(pairs: Sequence[ContrastivePair], models: Sequence[ScoredModel]) -> Table:
+    """The scores of each pair by each model, empty where there is none."""
+    rows = []
     for model in models:
         for number, (pair, score) in enumerate(zip(pairs, model.scores), start=1):
             distance = "" if pair.distance is None else str(pair.distance)
@@ -253,8 +253,8 @@ def pair_lines(pairs: Sequence[ContrastivePair], models: Sequence[ScoredModel]) 
             if score is not None:
                 sums = [f"{value:.6f}" for value in (score.correct, score.incorrect)]
                 values = [*sums, str(int(score.right))]
-            row = [model.name, str(number), pair.category or "", distance, *values]
-            yield "\t".join(" ".join(cell.split()) for cell in row) + "\n"
+            rows.append([model.name, str(number), pair.category or "", distance, *values])
+    return Table(_HEADER, [[" ".join(cell.split()) for cell in row] for row in rows])
 
 
 def _figures(

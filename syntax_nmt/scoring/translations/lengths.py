@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from syntax_nmt.reporting.result import Result
-from syntax_nmt.scoring.translations.test_set import TestSet, Text
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text
 
 DEFAULT_EDGES = (15, 30, 45)
 

@@ -55,7 +55,6 @@ def balanced_note(name: str, shares: Sequence[float]) -> str:
     """A line about a system that writes trees.
 
     Args:
-        name: of the system.
         shares: of each run, how many lines are whole trees, in percent.
     """
     return f"{name}: balanced trees {', '.join(share_text(share / 100) for share in shares)}"

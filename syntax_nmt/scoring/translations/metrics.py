@@ -15,9 +15,9 @@ from sacrebleu.metrics.base import Metric, Signature
 from syntax_nmt.errors import UserError
 from syntax_nmt.progress import Progress
 from syntax_nmt.reporting.result import Result
+from syntax_nmt.scoring.translations.evaluation_set import System, Text
 from syntax_nmt.scoring.translations.ribes import RIBES
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
-from syntax_nmt.scoring.translations.test_set import System, Text
 
 NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
 CLOSEST, SHORTEST = BREVITIES = ("closest", "shortest")

@@ -58,6 +58,23 @@ def bootstrap_scores(
 
 
 @dataclass(frozen=True)
+class Confidence:
+    """How intervals are estimated.
+
+    Attributes:
+        resamples: number of resampled test sets.
+        seed: of the draws.
+    """
+
+    resamples: int = RESAMPLES
+    seed: int = SEED
+
+    def signature(self) -> dict[str, object]:
+        """The parameters under sacrebleu's names."""
+        return {"bs": self.resamples, "seed": self.seed}
+
+
+@dataclass(frozen=True)
 class Interval(Result):
     """The 95 % interval of a score over resampled test sets.
 

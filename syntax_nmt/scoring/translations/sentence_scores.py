@@ -12,7 +12,7 @@ from sacrebleu.metrics.base import Score
 
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.test_set import TestSet, Text
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text
 
 _COMET_LINE = re.compile(r".*\tSegment \d+\tscore: (\S+)")
 

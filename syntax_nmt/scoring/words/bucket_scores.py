@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.paired_tests import (
     SIGN,
     Scores,
@@ -14,9 +15,7 @@ from syntax_nmt.scoring.translations.paired_tests import (
     differences,
     tested_differences,
 )
-from syntax_nmt.scoring.translations.resampling import bootstrap_scores, interval
-from syntax_nmt.scoring.translations.scores import Confidence
-from syntax_nmt.scoring.translations.test_set import TestSet
+from syntax_nmt.scoring.translations.resampling import Confidence, bootstrap_scores, interval
 from syntax_nmt.scoring.words.bucket_tables import Bucket, BucketScore, BucketTable
 from syntax_nmt.scoring.words.counts import BucketCounts, count_words
 from syntax_nmt.scoring.words.matches import FOUND, OUTPUT, WIDTH, BucketMeasures, figures_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.evaluation_set import System, TestSet
 from syntax_nmt.scoring.translations.metrics import MetricSettings, words_of_bleu
-from syntax_nmt.scoring.translations.test_set import System, TestSet
 from syntax_nmt.scoring.words.buckets import TREE_KINDS, Labels, in_order, sizes_of
 from syntax_nmt.scoring.words.labelled_text import (
     SourceLinks,

@@ -11,7 +11,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.alignments.alignment import links_outside, read_gold
 from syntax_nmt.scoring.parallel_text import check_parallel
-from syntax_nmt.scoring.translations.test_set import Text
+from syntax_nmt.scoring.translations.evaluation_set import Text
 from syntax_nmt.scoring.words.buckets import Labels, label_of_count, labels_of_tree
 
 Split = Callable[[str], list[str]]

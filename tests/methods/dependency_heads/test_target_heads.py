@@ -13,7 +13,7 @@ from syntax_nmt.backbone.structures import TARGET_PARENTS
 from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import feature_in_the_way, stock_transformer
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
-from syntax_nmt.methods.dependency_heads.target_feature import TargetHead
+from syntax_nmt.methods.dependency_heads.target_extension import TargetHead
 
 D, H = 4, 4
 LOSS = ("--criterion=dependency_cross_entropy", "--target-parent-weight=0.7")
@@ -264,7 +264,7 @@ def test_either_side_alone(folder):
     model, _, _ = build(folder, "syntax_transformer", *more)
     assert model.encoder.layers[0].self_attn.scorer is None
     assert model.decoder.layers[0].self_attn.scorer is not None
-    assert any(isinstance(feature, TargetHead) for feature in model.decoder.features)
+    assert any(isinstance(feature, TargetHead) for feature in model.decoder.extensions)
 
 
 @pytest.mark.parametrize(

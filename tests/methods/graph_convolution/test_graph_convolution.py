@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from nonempty import some
 from small_models import annotated_batch, build, enlarge, random_sentences, write_dictionaries
 from torch.nn.functional import conv1d
 
-from syntax_nmt.backbone.feature import Source
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.graph_convolution.layer import Arcs, GraphConvolution
@@ -183,7 +184,7 @@ def test_edge_dropout_keeps_the_mean_of_gates():
     layer, arcs = GraphConvolution(C, R, edge_dropout=0.25).double(), random_arcs(400, 10)
     h = torch.randn(400, 10, C, dtype=torch.float64)
     kept, dropped = layer.eval().gates(h, arcs), layer.train().gates(h, arcs)
-    for direction, gates in kept.items():
+    for direction, gates in some(kept.items()):
         lost = dropped[direction][arcs.there].eq(0).double().mean()
         assert float(lost) == pytest.approx(0.25, abs=0.02)
         assert float(dropped[direction].mean()) == pytest.approx(float(gates.mean()), rel=0.05)
@@ -207,15 +208,15 @@ def test_arcs_of_inner_subwords(folder, arch):
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
     tokens = inputs["src_tokens"]
-    (feature,) = model.encoder.features
+    (extension,) = model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, of_words = feature.arcs(Source(tokens, pads, inputs))
-    spans = feature.spans(tokens)
+    arcs, of_words = extension.arcs(Source(tokens, pads, inputs))
+    spans = extension.spans(tokens)
     columns = torch.arange(tokens.size(1)).expand_as(tokens)
     inner = spans.first.ne(columns) & ~pads
     parsed = inputs["heads"].ge(0)
     assert (inner & parsed).any()
-    assert arcs.labels[inner].eq(feature.layers.relation_ids.piece).all()
+    assert arcs.labels[inner].eq(extension.layers.relation_ids.piece).all()
     assert arcs.heads[inner & parsed].equal(spans.first[inner & parsed])
     assert not of_words.there[~inner].any()
     first = spans.first[inner & parsed]
@@ -230,11 +231,11 @@ def test_the_whole_encoder(folder):
     enlarge(model).double()
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
-    tokens, (feature,) = inputs["src_tokens"], model.encoder.features
+    tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, _ = feature.arcs(Source(tokens, pads, inputs))
+    arcs, _ = extension.arcs(Source(tokens, pads, inputs))
     states = model.encoder.network(model.encoder.embed_tokens(tokens), pads)
-    for layer in feature.layers.layers:
+    for layer in extension.layers.layers:
         states = states + loops(layer, states, arcs)
     found = model.encoder(tokens, **{k: inputs[k] for k in ("heads", DEPREL.key)})
     torch.testing.assert_close(found["encoder_out"][0].transpose(0, 1)[~pads], states[~pads])
@@ -258,10 +259,10 @@ def test_graphs_need_no_layer(folder, layers, placement):
     model.encoder.embed_tokens.weight.data *= 4
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
-    tokens, (feature,) = inputs["src_tokens"], model.encoder.features
+    tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
     embedded, _ = model.encoder.forward_embedding(tokens)
-    expected = feature.layers(embedded, *feature.arcs(Source(tokens, pads, inputs)))
+    expected = extension.layers(embedded, *extension.arcs(Source(tokens, pads, inputs)))
     torch.manual_seed(1)  # drops both layers
     found = model.encoder(tokens, **{k: inputs[k] for k in ("heads", DEPREL.key)})
     torch.testing.assert_close(found["encoder_out"][0].transpose(0, 1)[~pads], expected[~pads])

@@ -64,7 +64,7 @@ class Learner:
 
     def __init__(self, folder, arch, *options):
         self.model, self.task, _ = build(folder, arch, *SIZES, *options, width=32)
-        self.features = self.model.encoder.features
+        self.extensions = self.model.encoder.extensions
 
     def batch(self, rows):
         """The texts; the encoder gets true and false arcs in place of a tree."""
@@ -72,8 +72,8 @@ class Learner:
         found = batch(self.task.source_dictionary, *sides)
         length = found["net_input"]["src_tokens"].size(1)
         arcs = [arcs_of([row[kind] for row in rows], length, 2 * kind - 4) for kind in (2, 3)]
-        for feature in self.features:
-            feature.reads, feature.arcs = (), lambda source: tuple(arcs)
+        for extension in self.extensions:
+            extension.reads, extension.arcs = (), lambda source: tuple(arcs)
         return found, arcs
 
     def train(self, data, epochs, lr):
@@ -106,8 +106,8 @@ class Learner:
     @torch.no_grad()
     def gates(self, data):
         """The mean gates of true and of false arcs."""
-        (feature,), encoder = self.features, self.model.encoder
-        (layer,) = feature.layers.layers
+        (extension,), encoder = self.extensions, self.model.encoder
+        (layer,) = extension.layers.layers
         found = [], []
         for rows in batches(data, 0):
             texts, arcs = self.batch(rows)

@@ -105,7 +105,7 @@ def test_equals_the_equations(folder, merge):
     source = type("S", (), {})()
     source.tokens, source.annotation = inputs["src_tokens"], inputs
     source.padding = inputs["src_tokens"].eq(task.source_dictionary.pad())
-    (feature,) = model.encoder.features
+    (feature,) = model.encoder.extensions
     vectors = feature.embed(model.encoder.embed_tokens(source.tokens), source)
     way = "concat" if merge == "rnn" else merge
     expected = merged(model, names, way, sources, inputs)

@@ -93,7 +93,7 @@ def test_buckets_begin_where_those_of_t5_do(buckets, starts):
 def test_layers_are_counted_and_limited(tmp_path):
     arguments = ("--position-bias=alibi", "--position-bias-layers=1")
     model, _, _ = build(write_dictionaries(tmp_path), "syntax_transformer_tiny", *arguments)
-    (encoder,), (decoder,) = model.encoder.features, model.decoder.features
+    (encoder,), (decoder,) = model.encoder.extensions, model.decoder.extensions
     assert (len(encoder.layers), len(decoder.layers)) == (1, 1)
     with pytest.raises(UserError, match=r"-layers 3: the encoder has 2 layers; .* from 1 to 2"):
         build(tmp_path, "syntax_transformer_tiny", arguments[0], "--position-bias-layers=3")

@@ -22,10 +22,10 @@ from syntax_nmt.inference.source_text import read_segmented
 from syntax_nmt.pictures.plots.group_curves import Group, Point
 from syntax_nmt.scoring.accuracy import AccuracyFigures, Bounds
 from syntax_nmt.scoring.contrast.contrast_report import Contrast, DistanceAccuracy, ModelAccuracy
+from syntax_nmt.scoring.scores import LengthGroup, Scores, ScoresByLength
 from syntax_nmt.scoring.translations.metrics import MetricDescription
 from syntax_nmt.scoring.translations.resampling import Interval
 from syntax_nmt.scoring.translations.results import Score
-from syntax_nmt.scoring.translations.scores import LengthGroup, Scores, ScoresByLength
 from syntax_nmt.scoring.translations.significance import SeedTest
 from syntax_nmt.scoring.words.bucket_tables import Bucket, BucketScore, BucketTable
 

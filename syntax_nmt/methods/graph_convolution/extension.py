@@ -1,0 +1,206 @@
+"""Graph convolution on top of an encoder of either family, or below its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
+from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
+from syntax_nmt.backbone.structures import ARC_GATES
+from syntax_nmt.backbone.word_spans import WordSpans
+from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.annotation.columns import DEPREL
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.column_labels import labels_of, take_labels
+from syntax_nmt.methods.graph_convolution.layer import Arcs
+from syntax_nmt.methods.graph_convolution.layers import (
+    AFTER,
+    BEFORE,
+    NO_NORM,
+    GraphConvolutionLayers,
+    RelationIds,
+)
+from syntax_nmt.methods.graph_convolution.options import (
+    ALL,
+    ARCS,
+    BOTH,
+    FULL,
+    LABELS,
+    NONE,
+    OUT,
+    PIECES,
+    PLACEMENTS,
+    RESIDUAL,
+    SKIPS,
+    TOP,
+    GraphConvolutionOptions,
+)
+from syntax_nmt.methods.method import read_options
+from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
+
+_OF_LAYERS = (
+    "gcn_placement", "gcn_arcs", "gcn_labels", "gcn_no_gates", "gcn_skip", "gcn_edge_dropout",
+    "gcn_pieces",
+)  # fmt: skip
+_CHOICES = {
+    "gcn_placement": PLACEMENTS,
+    "gcn_arcs": ARCS,
+    "gcn_labels": LABELS,
+    "gcn_pieces": PIECES,
+}
+
+
+class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
+    """Layers of graph convolution over the source's dependency trees.
+
+    On a Transformer a LayerNorm stands before each layer in a pre-norm model and after it in a
+    post-norm one, which is not in the paper.
+
+    Args:
+        relations: of the data, in the order of their ids; none = arcs have no labels.
+        stack: a `TransformerStack` or an `RNNEncoderStack`.
+    """
+
+    option = "--gcn-layers"
+
+    def __init__(
+        self, options: GraphConvolutionOptions, relations: tuple[str, ...], stack: Any
+    ) -> None:
+        self.options, self.relations, self.stack = options, relations, stack
+        has_arcs = str(options.gcn_arcs) != NONE
+        self.reads: tuple[AnnotationKind, ...] = (HEADS,) if has_arcs else ()
+        if relations:
+            self.reads += (DEPREL,)
+        if has_arcs and not options.gcn_no_gates:
+            self.structures = (ARC_GATES,)
+        self.is_on_top = str(options.gcn_placement) == TOP
+        self.on_top = "graph convolution" if self.is_on_top else ""  # type: ignore[misc]
+        self.all_pieces = str(options.gcn_arcs) in (BOTH, OUT) and str(options.gcn_pieces) == ALL
+        finds_words = bool(relations) or self.all_pieces
+        self.spans = WordSpans(stack.dictionary) if finds_words else None
+
+    @classmethod
+    def of(cls, options: GraphConvolutionOptions, stack: Any) -> Graphs | None:
+        """The extension that the options describe; None = it is off.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        if options.gcn_layers < 1:
+            if options.gcn_layers < 0:
+                raise UserError(f"--gcn-layers {options.gcn_layers}: give a number from 0 on")
+            refuse_changed(options, _OF_LAYERS, "--gcn-layers, such as 2")
+            return None
+        for name, choices in _CHOICES.items():
+            check_choice(name, getattr(options, name), choices)
+        if options.gcn_skip is not None:
+            check_choice("gcn_skip", options.gcn_skip, SKIPS)
+        check_dropouts(options, ["gcn_edge_dropout"])
+        relations: tuple[str, ...] = ()
+        if _reads_relations(options):
+            relations = labels_of(options, DEPREL, "--gcn-layers with --gcn-labels")
+        return cls(options, relations, stack)
+
+    @property
+    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The relations."""
+        return {DEPREL: self.relations} if self.relations else {}
+
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The layers.
+
+        Args:
+            output_dim: M.
+        """
+        width = output_dim if self.is_on_top else self.stack.embed_dim
+        options = self.options
+        self.layers = GraphConvolutionLayers(
+            width,
+            options.gcn_layers,
+            RelationIds(self.relations, str(options.gcn_labels) == FULL),
+            arcs=str(options.gcn_arcs),
+            gated=not options.gcn_no_gates,
+            skip=self._skip(),
+            edge_dropout=options.gcn_edge_dropout,
+            norm=self._norm(),
+        )
+        modules: dict[str, nn.Module] = {"graph_convolution": self.layers}
+        if self.spans is not None:
+            modules["graph_spans"] = self.spans
+        return modules
+
+    def below(self, states: Tensor, source: Source) -> Tensor:
+        """The states after messages, if the layers stand at the bottom, B×S×C.
+
+        Args:
+            states: B×S×C.
+        """
+        return states if self.is_on_top else self.layers(states, *self.arcs(source))
+
+    def above(self, states: Tensor, source: Source) -> Tensor:
+        """The states after messages, if the layers stand on top, B×S×M.
+
+        Args:
+            states: B×S×M.
+        """
+        return self.layers(states, *self.arcs(source)) if self.is_on_top else states
+
+    def arcs(self, source: Source) -> tuple[Arcs, Arcs | None]:
+        """The arcs of a batch, and those by which inner subwords get their word's messages, too.
+
+        Raises:
+            UserError: annotation is missing.
+        """
+        columns = torch.arange(source.tokens.size(1), device=source.tokens.device)
+        own = columns.expand_as(source.tokens)
+        ids = self.layers.relation_ids
+        if not self.reads:
+            nowhere = torch.zeros_like(source.padding)
+            return Arcs(own, torch.zeros_like(own), nowhere), None
+        heads = HEADS.tensor_in(source.annotation).long()
+        there = heads.ge(0) & heads.ne(own)
+        heads = torch.where(there, heads, own)
+        labels = (
+            ids(DEPREL.tensor_in(source.annotation)) if self.relations else torch.zeros_like(own)
+        )
+        if self.spans is None:
+            return Arcs(heads, labels, there), None
+        first = self.spans(source.tokens).first
+        is_inner = first.ne(own) & ~source.padding
+        arcs = Arcs(heads, labels.masked_fill(is_inner, ids.piece), there)
+        if not self.all_pieces:
+            return arcs, None
+        heads, labels, there = (each.gather(1, first) for each in (heads, labels, there))
+        return arcs, Arcs(heads, labels, there & is_inner)
+
+    def _skip(self) -> str:
+        if self.options.gcn_skip is None:
+            return RESIDUAL if self.options.gcn_layers > 1 else NONE
+        return str(self.options.gcn_skip)
+
+    def _norm(self) -> str:
+        if not isinstance(self.stack, TransformerStack):
+            return NO_NORM
+        return BEFORE if self.stack.cfg.encoder.normalize_before else AFTER
+
+
+def _reads_relations(options: Any) -> bool:
+    """Whether arcs have labels."""
+    return NONE not in (str(options.gcn_arcs), str(options.gcn_labels))
+
+
+def take_relations(options: Any, task: FairseqTask) -> None:
+    """Gives a model the relations of the data, unless they are given.
+
+    Args:
+        options: of the model, a namespace; changed in place.
+    """
+    if getattr(options, "gcn_layers", 0):
+        given = read_options(GraphConvolutionOptions, options)
+        take_labels(options, task, [DEPREL] if _reads_relations(given) else [])

@@ -1,0 +1,112 @@
+"""The layer of a Transformer encoder whose first head is a parser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.attention_modifier import AttentionModifier
+from syntax_nmt.backbone.extension import LayerModifier, Source, TransformerStack
+from syntax_nmt.backbone.head_scorer import HeadScorer
+from syntax_nmt.backbone.observed_layer import ObservedLayer
+from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
+from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.lisa.loss import PARSED
+from syntax_nmt.methods.lisa.options import ATTENTION, GOLD, LisaOptions
+from syntax_nmt.methods.lisa.parser_head import ParserHead, TreeInjection
+from syntax_nmt.methods.parent_heads import first_heads
+from syntax_nmt.option_checks import (
+    check_choice,
+    layer_from_bottom,
+    refuse_changed,
+    refuse_together,
+)
+
+_OF_THE_LAYER = ("lisa_dim", "lisa_attention", "lisa_inject")
+
+
+class ParserLayer(ObservedLayer):
+    """A layer whose first head attends with the weights of a parser, or to a given tree.
+
+    Args:
+        layer: counted from the lowest.
+        dim: width of the parser's views.
+        injection: when given trees take the place of the parser's weights.
+    """
+
+    option = "--lisa-layer"
+    learns = (HEADS,)
+    structures = (DEPENDENCIES,)
+
+    def __init__(
+        self, layer: int, dim: int, injection: TreeInjection, stack: TransformerStack
+    ) -> None:
+        super().__init__(layer)
+        self.dim, self.injection, self.stack = dim, injection, stack
+
+    @classmethod
+    def of(cls, options: LisaOptions, stack: TransformerStack) -> ParserLayer | None:
+        """The extension that the options describe; None = it is off.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        if options.lisa_layer is None:
+            refuse_changed(options, _OF_THE_LAYER, "--lisa-layer, such as 0")
+            return None
+        check_choice("lisa_attention", options.lisa_attention, ATTENTION)
+        refuse_together(
+            "--lisa-layer", stack.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
+        )
+        layer = layer_from_bottom("--lisa-layer", options.lisa_layer, stack.layers, "encoder")
+        dim = stack.embed_dim // stack.heads if options.lisa_dim is None else options.lisa_dim
+        if dim < 1:
+            raise UserError(f"--lisa-dim {dim}: give 1 or more; published is 500")
+        in_training = str(options.lisa_attention) == GOLD
+        return cls(layer, dim, TreeInjection(stack.heads, options.lisa_inject, in_training), stack)
+
+    @property
+    def reads(self) -> tuple[AnnotationKind, ...]:  # type: ignore[override]
+        """Trees, as long as they are injected."""
+        return (HEADS,) if self.injection.acts else ()
+
+    def scorer(self, layer: int) -> HeadScorer | None:
+        """The parser of its layer."""
+        if layer != self.observed:
+            return None
+        return ParserHead(self.stack.embed_dim, self.stack.embed_dim // self.stack.heads, self.dim)
+
+    def attention_heads(self, layer: int) -> Mapping[int, str]:
+        """The parser's head."""
+        return {0: "parents"} if layer == self.observed else {}
+
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """What injects trees; it has no parameters."""
+        return {"lisa_injection": self.injection}
+
+    def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
+        """The bias that injects trees.
+
+        Args:
+            like: gives the type.
+        """
+        if not self.injection.acts:
+            return []
+        bias = self.injection(HEADS.tensor_in(source.annotation), like)
+        return [LayerModifier((self.observed,), AttentionModifier(bias=bias))]
+
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+        """The parser's log-probabilities, B×S×S in float32 at least.
+
+        Args:
+            encoder_out: of a forward pass with all states.
+        """
+        layer: Any = layers[self.observed]
+        x = self.attention_input(encoder_out, layers)
+        padding = encoder_out["encoder_padding_mask"][0].unsqueeze(1)
+        parsed = first_heads(layer.self_attn, x, 1, padding).squeeze(1)
+        return {PARSED: parsed, PARENTS: parsed}

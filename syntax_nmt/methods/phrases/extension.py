@@ -1,0 +1,270 @@
+"""The phrases of a Transformer's encoder, and the decoder's attention to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fairseq.models.transformer import TransformerConfig
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.extension import (
+    Source,
+    TransformerDecoderExtension,
+    TransformerEncoderExtension,
+    TransformerStack,
+)
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.transformer_layers import BuildAttention
+from syntax_nmt.data.annotation import PHRASES
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer, PhraseEncoderLayer, PhraseSizes
+from syntax_nmt.methods.phrases.memory import PhraseMemory
+from syntax_nmt.methods.phrases.options import NGRAM, PARSED, PhraseOptions
+from syntax_nmt.methods.phrases.representation import MAX, MEAN, PhraseRepresentation
+from syntax_nmt.methods.phrases.segmentation import ngram_phrases, parsed_phrases
+from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
+from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
+
+_OF_PHRASES = (
+    "phrase_summary",
+    "phrase_attention",
+    "transparent_attention",
+    "phrase_hidden_dim",
+    "phrase_combine_dim",
+    "phrase_residual_attention",
+    "transparent_token_attention",
+    "phrase_literal_sigmoid",
+    "phrase_eos_apart",
+)
+
+
+class EncoderPhrases(TransformerEncoderExtension):
+    """Layers that also attend to phrases, and the phrases of every layer for the decoder.
+
+    Args:
+        is_parsed: phrases are those of constituency trees; otherwise n-grams.
+        hands_on: the decoder reads phrases.
+        mixes_tokens: the decoder mixes the tokens of all layers.
+    """
+
+    option = "--phrase-segmentation"
+
+    def __init__(
+        self,
+        sizes: PhraseSizes,
+        is_parsed: bool,
+        stack: TransformerStack,
+        hands_on: bool,
+        mixes_tokens: bool,
+    ) -> None:
+        self.sizes, self.is_parsed, self.stack = sizes, is_parsed, stack
+        self.hands_on, self.needs_all_states = hands_on, mixes_tokens
+        self.reads = (PHRASES,) if is_parsed else ()
+
+    @classmethod
+    def of(cls, options: PhraseOptions, stack: TransformerStack) -> EncoderPhrases | None:
+        """The extension that the options describe; None = it is off.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        sizes = phrase_sizes(options, stack.cfg)
+        if sizes is None:
+            return None
+        is_parsed = str(options.phrase_segmentation) == PARSED
+        mixes_tokens = options.transparent_token_attention
+        return cls(sizes, is_parsed, stack, stack.under_transformer, mixes_tokens)
+
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The representation of the top layer's phrases."""
+        if not self.hands_on:
+            return {}
+        self.top = PhraseRepresentation(
+            self.stack.embed_dim, self.sizes.summary, self.sizes.hidden_dim
+        )
+        return {"phrase_representation": self.top}
+
+    def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> nn.Module:
+        """A layer with a phrase sublayer.
+
+        Args:
+            cfg: fairseq's options of the Transformer.
+        """
+        return PhraseEncoderLayer(cfg, self.sizes, attention)
+
+    def arguments(self, source: Source) -> Mapping[str, Any]:
+        """The phrases of the sentences.
+
+        Raises:
+            UserError: parsed phrases are missing; one line says how to get them.
+        """
+        if self.is_parsed:
+            phrases = parsed_phrases(source.padding, PHRASES.tensor_in(source.annotation))
+        else:
+            phrases = ngram_phrases(source.padding, self.sizes.eos_apart)
+        return {"phrases": phrases}
+
+    def outputs(
+        self,
+        out: dict[str, list[Tensor]],
+        layers: Sequence[Any],
+        arguments: Mapping[str, Any],
+        encoder: Any,
+    ) -> None:
+        """Adds the phrases of all layers, as :class:`PhraseMemory` describes them.
+
+        Args:
+            layers: what each layer returned.
+            arguments: of :meth:`arguments`.
+            encoder: normalises the states of its layers.
+        """
+        if not self.hands_on:
+            return
+        phrases = arguments["phrases"]
+        vectors = [layer.phrases for layer in layers]
+        vectors.append(self.top(out["encoder_out"][0], phrases))
+        tokens = []
+        if self.needs_all_states:  # in the form that a decoder reads, S×B×C each
+            norm = encoder.layer_norm
+            tokens = [x if norm is None else norm(x) for x in out["encoder_states"]]
+        PhraseMemory(vectors, phrases.padding, tokens).put_into(out)
+        out["encoder_embedding"] = []  # not read; a search would rearrange it at each step
+
+    def reorder(
+        self, before: dict[str, list[Tensor]], after: dict[str, list[Tensor]], order: Tensor
+    ) -> None:
+        """Rearranges the phrases.
+
+        Args:
+            before: what the encoder returned.
+            after: its rearranged form.
+            order: the row that goes to each place.
+        """
+        PhraseMemory.reorder(before, after, order)
+
+
+class DecoderPhrases(TransformerDecoderExtension):
+    """Layers that attend to the phrases of the source.
+
+    Args:
+        transparent: whether each layer attends to a mixture of all encoder layers' phrases, and of
+            their tokens.
+    """
+
+    option = "--phrase-segmentation"
+    reads_source = True
+
+    def __init__(
+        self, sizes: PhraseSizes, transparent: tuple[bool, bool], stack: TransformerStack
+    ) -> None:
+        self.sizes, self.stack = sizes, stack
+        self.mixes_phrases, self.mixes_tokens = transparent
+        self.reads_lower_layers = "--transparent-token-attention" if self.mixes_tokens else ""
+        self.phrases: TransparentAttention | None = None
+        self.tokens: TransparentAttention | None = None
+
+    @classmethod
+    def of(cls, options: PhraseOptions, stack: TransformerStack) -> DecoderPhrases | None:
+        """The extension that the options describe; None = it is off.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        sizes = phrase_sizes(options, stack.cfg)
+        if sizes is None:
+            return None
+        transparent = options.transparent_attention, options.transparent_token_attention
+        return cls(sizes, transparent, stack)
+
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The mixtures."""
+        cfg = self.stack.cfg
+        shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
+        modules: dict[str, nn.Module] = {}
+        if self.mixes_phrases:
+            modules["transparent_phrases"] = self.phrases = TransparentAttention(*shape)
+        if self.mixes_tokens:
+            modules["transparent_tokens"] = self.tokens = TransparentAttention(*shape)
+        return modules
+
+    def layer(
+        self, cfg: TransformerConfig, no_encoder_attn: bool, attention: BuildAttention
+    ) -> nn.Module:
+        """A layer with a phrase sublayer.
+
+        Args:
+            cfg: fairseq's options of the Transformer.
+            no_encoder_attn: omit the cross-attention.
+        """
+        return PhraseDecoderLayer(cfg, self.sizes, no_encoder_attn, attention)
+
+    def arguments(
+        self,
+        layers: Any,
+        encoder_out: dict[str, list[Tensor]] | None,
+        incremental_state: IncrementalState | None,
+    ) -> Iterable[Mapping[str, Any]]:
+        """The arguments `phrases`, `phrase_padding` and `tokens` of :class:`PhraseDecoderLayer`.
+
+        Args:
+            layers: of the decoder; they cache the projections of phrases in a search.
+            encoder_out: of the encoder; not read once they are cached.
+        """
+        if layers[0].phrase_combination.attention.is_cached(incremental_state):
+            return [{"phrases": None, "phrase_padding": None}] * len(layers)
+        assert encoder_out is not None
+        memory = PhraseMemory.of(encoder_out)
+        phrases = [memory.vectors[-1]] * len(layers)
+        if self.phrases is not None:
+            phrases = list(self.phrases(memory.vectors))
+        tokens: list[Tensor | None] = [None] * len(layers)
+        if self.tokens is not None:
+            tokens = list(self.tokens(memory.tokens))
+        return [
+            {"phrases": x, "phrase_padding": memory.padding, "tokens": y}
+            for x, y in zip(phrases, tokens)
+        ]
+
+
+def phrase_sizes(options: PhraseOptions, cfg: TransformerConfig) -> PhraseSizes | None:
+    """The sizes of the phrase sublayers; None = the model has no phrases.
+
+    Args:
+        cfg: fairseq's options of the Transformer.
+
+    Raises:
+        UserError: options that contradict each other.
+    """
+    if options.phrase_segmentation is None:
+        refuse_changed(options, _OF_PHRASES, "--phrase-segmentation ngram or parsed")
+        return None
+    check_choice("phrase_segmentation", options.phrase_segmentation, (NGRAM, PARSED))
+    check_choice("phrase_summary", options.phrase_summary, (MAX, MEAN))
+    if not options.phrase_attention:
+        refuse_changed(options, ["phrase_hidden_dim"], "--phrase-attention")
+    if not options.transparent_attention:
+        refuse_changed(options, ["transparent_token_attention"], "--transparent-attention")
+    if options.phrase_eos_apart and str(options.phrase_segmentation) == PARSED:
+        raise UserError(
+            "--phrase-eos-apart is for --phrase-segmentation ngram; with parsed EOS is a phrase of "
+            "its own anyway"
+        )
+    if options.transparent_token_attention and cfg.no_cross_attention:
+        raise UserError(
+            "--transparent-token-attention is for the source cross-attention, which "
+            "--no-cross-attention leaves out"
+        )
+    refuse_together(
+        "--phrase-segmentation", cfg,
+        "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
+    )  # fmt: skip
+    hidden_dim = options.phrase_hidden_dim or cfg.encoder.embed_dim
+    return PhraseSizes(
+        summary=str(options.phrase_summary),
+        hidden_dim=hidden_dim if options.phrase_attention else None,
+        combine_dim=options.phrase_combine_dim,
+        residual_attention=options.phrase_residual_attention,
+        literal_sigmoid=options.phrase_literal_sigmoid,
+        eos_apart=options.phrase_eos_apart,
+    )

@@ -1,0 +1,192 @@
+"""The relation network of an encoder: among the GRUs of an RNN, or on top of any encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from torch import Tensor, nn
+
+from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
+from syntax_nmt.backbone.initialization import initialize
+from syntax_nmt.backbone.interleaved_encoder import InterleavedEncoder, StackedEncoder
+from syntax_nmt.backbone.packing import PackedRows
+from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
+from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, DENSE, STACKED, EncoderNetwork
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
+from syntax_nmt.methods.relation_network.options import (
+    INTERLEAVED,
+    PLACEMENTS,
+    TOP,
+    RelationOptions,
+)
+from syntax_nmt.methods.relation_network.top import RelationOnTop
+from syntax_nmt.option_checks import check_choice, refuse_changed
+
+Kernels = tuple[tuple[int, int], ...]
+
+_NEEDED = "--relation-kernels, such as 1:128,3:256"
+# A relation network works on any encoder; the other options place it among GRUs.
+USED_ON_TRANSFORMER = (
+    "relation_kernels",
+    "relation_hidden_dim",
+    "relation_parallel_convolutions",
+    "relation_norm_before_activation",
+    "relation_block",
+    "relation_kept_pairs",
+)
+# Without effect unless kernels switch the network on.
+_OF_RELATION_NETWORK = ("relation_placement", *USED_ON_TRANSFORMER[1:])
+
+
+class RelationAmongGRUs(RNNEncoderExtension):
+    """The network of an RNN encoder: with relation network layers, or a baseline of theirs."""
+
+    option = "--relation-kernels"
+
+    def __init__(self, options: RelationOptions, kernels: Kernels, stack: RNNEncoderStack) -> None:
+        self.options, self.kernels, self.stack = options, kernels, stack
+
+    @classmethod
+    def of(cls, options: RelationOptions, stack: RNNEncoderStack) -> RelationAmongGRUs | None:
+        """The extension that the options describe; None = RNNsearch's bidirectional GRU.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        check_choice("relation_placement", options.relation_placement, PLACEMENTS)
+        kernels = _kernels(options)
+        _check(options, kernels, stack)
+        return None if stack.gru == BIDIRECTIONAL and not kernels else cls(options, kernels, stack)
+
+    def network(self) -> EncoderNetwork:
+        """The GRUs, with layers between or on top of them."""
+        stack, dense_embedding = self.stack, self.options.relation_dense_embedding
+        if stack.gru == STACKED:
+            return StackedEncoder(stack.embed_dim, stack.state_dim)
+        if stack.gru == DENSE:
+            return InterleavedEncoder(stack.state_dim, None, dense_embedding)
+        build = partial(build_relation_network, kernels=self.kernels, options=self.options)
+        if str(self.options.relation_placement) == INTERLEAVED:
+            return InterleavedEncoder(stack.state_dim, build, dense_embedding)
+        return RelationOnTop(stack.embed_dim, stack.state_dim, build)
+
+
+class RelationOnTransformer(TransformerEncoderExtension):
+    """`h + RNL(h)` of the states of a Transformer encoder.
+
+    Zhang et al. (2018, section 3) put the layer on a bidirectional GRU. Phrases, which a
+    Transformer decoder reads, too, remain those of the Transformer's layers.
+    """
+
+    option = "--relation-kernels"
+    on_top = "the relation network"
+
+    def __init__(self, options: RelationOptions, kernels: Kernels, stack: TransformerStack) -> None:
+        self.options, self.kernels, self.stack = options, kernels, stack
+
+    @classmethod
+    def of(cls, options: RelationOptions, stack: TransformerStack) -> RelationOnTransformer | None:
+        """The extension that the options describe; None = it is off.
+
+        Raises:
+            UserError: options that contradict each other.
+        """
+        kernels = _kernels(options)
+        if kernels:
+            return cls(options, kernels, stack)
+        refuse_changed(options, _OF_RELATION_NETWORK, _NEEDED)
+        return None
+
+    def build_first(self) -> None:
+        """Builds the layer, before those below it."""
+        self.layer_on_top = build_relation_network(self.stack.embed_dim, self.kernels, self.options)
+        initialize(self.layer_on_top, self.stack.initialization)
+
+    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The layer."""
+        return {"relation": self.layer_on_top}
+
+    def above(self, states: Tensor, source: Source) -> Tensor:
+        """The states with what words receive from each other, B×S×C.
+
+        Args:
+            states: B×S×C.
+        """
+        return states + self.layer_on_top(states, PackedRows(source.padding))
+
+
+def is_used_on_transformer(name: str, options: Any) -> bool:
+    """Whether a relation network on a Transformer uses an option of RNNs.
+
+    Args:
+        options: of the model, a namespace.
+    """
+    if name == "relation_placement":
+        return str(options.relation_placement) == TOP
+    if name == "initialization":
+        return getattr(options, "relation_kernels", None) is not None
+    return name in USED_ON_TRANSFORMER
+
+
+def build_relation_network(
+    width: int, kernels: Kernels, options: RelationOptions
+) -> RelationNetworkLayer:
+    """A layer of relations between words."""
+    return RelationNetworkLayer(
+        width,
+        kernels=kernels,
+        hidden_dim=options.relation_hidden_dim,
+        parallel_convolutions=options.relation_parallel_convolutions,
+        norm_before_activation=options.relation_norm_before_activation,
+        block=options.relation_block,
+        kept_pairs=options.relation_kept_pairs,
+    )
+
+
+def _check(options: RelationOptions, kernels: Kernels, stack: RNNEncoderStack) -> None:
+    """Refuses options that contradict each other."""
+    placement = str(options.relation_placement)
+    if not kernels:
+        refuse_changed(options, _OF_RELATION_NETWORK, _NEEDED)
+        if stack.gru != DENSE:
+            refuse_changed(options, ["relation_dense_embedding"], _NEEDED)
+    elif stack.gru != BIDIRECTIONAL:
+        raise UserError(
+            f"--encoder-gru {stack.gru} is for a model without relation network; leave "
+            "--relation-kernels out or, where the architecture sets them, give --arch "
+            "rnn_search_cgru; otherwise --relation-placement says where the layers are"
+        )
+    elif placement != INTERLEAVED and options.relation_dense_embedding:
+        raise UserError("--relation-dense-embedding needs --relation-placement interleaved")
+    residual = placement == INTERLEAVED if kernels else stack.gru == DENSE
+    if residual and stack.embed_dim != stack.state_dim:
+        chosen = "--relation-placement interleaved" if kernels else "--encoder-gru dense"
+        raise UserError(
+            f"{chosen} adds the embeddings to the first GRU's states: "
+            f"--encoder-embed-dim is {stack.embed_dim} and --encoder-hidden-size "
+            f"{stack.state_dim}; make them equal"
+        )
+
+
+def _kernels(options: RelationOptions) -> Kernels:
+    """The (width, channels) of `WIDTH:CHANNELS,…`; none without the option."""
+    if options.relation_kernels is None:
+        return ()
+    text = str(options.relation_kernels)
+    try:
+        return tuple(_kernel(part) for part in text.split(","))
+    except ValueError:
+        raise UserError(
+            f"--relation-kernels {text}: give WIDTH:CHANNELS with commas between, such as "
+            "1:128,3:256 (in a YAML in quotation marks); widths are odd"
+        ) from None
+
+
+def _kernel(text: str) -> tuple[int, int]:
+    width, channels = map(int, text.split(":"))
+    if width < 1 or width % 2 == 0 or channels < 1:
+        raise ValueError(text)
+    return width, channels

@@ -1,0 +1,163 @@
+"""The result of `syntax-nmt compare`: the systems, their differences from the first, and tests."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.reporting.findings import Findings, Table
+from syntax_nmt.reporting.result import CommandResult
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
+from syntax_nmt.scoring.translations.lengths import LongTranslations
+from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
+from syntax_nmt.scoring.translations.paired_tests import (
+    SignificanceTests,
+    Statistics,
+    adjust,
+    tested_differences,
+)
+from syntax_nmt.scoring.translations.results import (
+    TEST_COLUMNS,
+    ComparedScore,
+    ScoredSystem,
+    balanced_notes,
+    column_of,
+    interval_text,
+    score_cell,
+    signature_lines,
+    signed,
+)
+from syntax_nmt.scoring.translations.significance import SIGNIFICANT
+from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
+
+INTERVAL = "95 %"
+_OVER_SEEDS = ("seeds", "blocks")
+_LEAST_BLEU = 2  # below, a translation shares no sentence structure with its reference
+_SIGNS = "better/worse/equal"
+
+
+@dataclass
+class ComparedSystem(ScoredSystem):
+    """A system of a comparison.
+
+    Attributes:
+        scores: by metric.
+    """
+
+    scores: dict[str, ComparedScore]
+
+
+@dataclass
+class Comparison(CommandResult):
+    """Systems compared with the first one.
+
+    Attributes:
+        sentences: number of those translated.
+        references: their files.
+        baseline: name of the first system.
+        metrics: by name.
+        systems: the baseline first.
+        cut: how many translations were cut before they were scored; None where none are.
+        words_by: words by bucket, of each kind that was asked for.
+    """
+
+    sentences: int
+    references: list[str]
+    baseline: str
+    metrics: dict[str, MetricDescription]
+    systems: list[ComparedSystem]
+    cut: LongTranslations | None = None
+    words_by: list[BucketTable] | None = None
+
+    def findings(self, digits: int = 1) -> Findings:
+        """A table for each metric and kind of buckets, and the signatures.
+
+        Args:
+            digits: after the point of scores.
+        """
+        heading = (
+            f"{self.sentences} sentences; Δ: difference from {self.baseline}; "
+            f"* marks p < {SIGNIFICANT}"
+        )
+        words = self.words_by or []
+        tables = [*(self._table(name, digits) for name in self.metrics)]
+        tables += comparison_tables(words, digits)
+        notes = [*self._notes(), *signature_lines(self.metrics), *word_notes(words)]
+        return Findings(tables, heading, notes)
+
+    def tests_made(self) -> list[str]:
+        """Names of the tests of differences, in the order of tables."""
+        return list(next(iter(self.systems[1].scores.values())).tests())
+
+    def _notes(self) -> Iterator[str]:
+        """What the columns are, a line for sentences and one for seeds, and what is remarkable."""
+        scores = [score for system in self.systems for score in system.scores.values()]
+        of_scores = ["±: half of the 95 % bootstrap interval"] * any(s.interval for s in scores)
+        of_scores += ["sd: standard deviation over runs"] * any(
+            s.spread is not None for s in scores
+        )
+        made = self.tests_made()
+        meanings = {name: ": ".join(TEST_COLUMNS[name]) for name in made}
+        over_seeds = [meanings.pop(name) for name in _OVER_SEEDS if name in made]
+        if self._has_intervals:
+            over_seeds.append(f"{INTERVAL}: interval of Δ over seeds and sentences")
+        yield from ("; ".join(each) for each in (of_scores, meanings.values(), over_seeds) if each)
+        if "sign_test" in made:
+            made_of = "what the system's translation of a sentence makes the baseline's score"
+            yield f"{_SIGNS}: {made_of}"
+        others = len(self.systems) - 1
+        if others > 1:
+            yield f"in brackets and for *: p after Holm's adjustment over the {others} systems"
+        bleu = [system.scores["BLEU"].score for system in self.systems if "BLEU" in self.metrics]
+        if bleu and max(bleu) < _LEAST_BLEU:
+            yield f"all systems are below {_LEAST_BLEU} BLEU, where differences say little"
+        if self.cut is not None:
+            yield f"cut: {self.cut}"
+        yield from balanced_notes(self.systems)
+
+    def _table(self, metric: str, digits: int) -> Table:
+        digits += self.metrics[metric].more_digits
+        made = self.tests_made()
+        head = [column_of(self.metrics, metric), "score", "Δ", *(TEST_COLUMNS[t][0] for t in made)]
+        head += [INTERVAL] * self._has_intervals + [_SIGNS] * ("sign_test" in made)
+        rows = []
+        for system in self.systems:
+            score = system.scores[metric]
+            row = [system.name, score_cell(score, digits)]
+            row.append(NO_FIGURE if score.difference is None else signed(score.difference, digits))
+            row += [test.marked_p() for test in score.tests().values()]
+            if self._has_intervals and score.seeds is not None:
+                row.append(interval_text(score.seeds, digits))
+            if score.sign_test is not None:
+                signs = score.sign_test
+                row.append(f"{signs.better}/{signs.worse}/{signs.equal}")
+            rows.append([*row, *[""] * (len(head) - len(row))])
+        return Table(head, rows)
+
+    @property
+    def _has_intervals(self) -> bool:
+        scores = [score for system in self.systems for score in system.scores.values()]
+        return any(score.seeds is not None and score.seeds.low is not None for score in scores)
+
+
+def corpus_comparison(
+    metrics: MetricSet, test_set: TestSet, statistics: Statistics, tests: SignificanceTests
+) -> Comparison:
+    """Compares the systems of a test set with the first one.
+
+    Where there are several, p-values are adjusted over them, by metric and test (Holm).
+    """
+    scores = tested_differences(metrics, statistics, tests)
+    if len(scores) > 2:
+        for name in metrics.names:
+            adjust(of_system[name] for of_system in scores[1:])
+    systems = [
+        ComparedSystem(system.name, system.files, of_system, system.balanced_trees)
+        for system, of_system in zip(test_set.systems, scores)
+    ]
+    return Comparison(
+        test_set.sentences,
+        [reference.name for reference in test_set.references],
+        systems[0].name,
+        metrics.descriptions(**tests.signature()),
+        systems,
+    )

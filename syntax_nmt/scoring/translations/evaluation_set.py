@@ -1,0 +1,271 @@
+"""The translations to score: files of any system, and their references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
+from types import MappingProxyType
+
+from syntax_nmt.data.subwords import (
+    CONTINUED,
+    NO_SUBWORDS,
+    SUBWORD_NMT,
+    detect_scheme,
+    join_pieces,
+    pieces_per_word,
+    scheme_of_text,
+)
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError, note
+from syntax_nmt.scoring.parallel_text import check_parallel
+from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
+from syntax_nmt.scoring.translations.output_formats import (
+    GenerateOutput,
+    best_translations,
+    is_generate_output,
+    is_nbest_list,
+    parse_generate_output,
+)
+
+_UNKNOWN = "<<unk>>"  # fairseq's symbol for unknown words of a reference
+_LOOKS_TOKENISED = 100  # sentences; sacrebleu warns at as many
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences, and their file.
+
+    Attributes:
+        name: for messages and tables.
+        sentences: one string each, without spaces at its end, as sacrebleu reads them.
+    """
+
+    name: str
+    sentences: tuple[str, ...]
+
+    def check_parallel(self, reference: Text) -> None:
+        """Refuses a text of another length.
+
+        Args:
+            reference: what it goes with.
+
+        Raises:
+            UserError: it has another number of sentences.
+        """
+        counts = len(self.sentences), len(reference.sentences)
+        check_parallel(self.name, counts[0], reference.name, counts[1], "sentences")
+
+
+@dataclass(frozen=True)
+class System:
+    """A system to score.
+
+    Attributes:
+        name: for tables.
+        runs: its translations, one text for each training seed.
+        balanced: in percent, how many of its lines are whole trees, by run; none = it writes none.
+    """
+
+    name: str
+    runs: tuple[Text, ...]
+    balanced: tuple[float, ...] = ()
+
+    @property
+    def files(self) -> list[str]:
+        """The file of each run."""
+        return [run.name for run in self.runs]
+
+    @property
+    def balanced_trees(self) -> list[float] | None:
+        """`balanced`, or None where it writes no trees."""
+        return list(self.balanced) or None
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """A test set: its references, and the translations of systems.
+
+    Attributes:
+        systems: the first one is the baseline of comparisons.
+        references: one or more.
+        source: the text whose lengths count, in words or in pieces; None = not known.
+    """
+
+    systems: tuple[System, ...]
+    references: tuple[Text, ...]
+    source: Text | None
+
+    @classmethod
+    def read(
+        cls,
+        systems: Mapping[str, Sequence[str]],
+        references: Sequence[str] = (),
+        source: str | None = None,
+        *,
+        linearised: Mapping[str, LinearisedOutput] = MappingProxyType({}),
+        join_subwords: bool = False,
+        quiet: bool = False,
+    ) -> TestSet:
+        """Reads the files; warns on stderr of those that do not look like plain words.
+
+        Args:
+            systems: the files of each system by its name, one for each training seed: plain text
+                with one sentence per line, or the output of fairseq-generate or
+                fairseq-interactive, or an n-best list of Moses or Marian; may be `.gz`.
+            references: plain texts; none = the T- lines of fairseq-generate.
+            source: the text whose lengths count; None = the S- lines of fairseq-generate, if there
+                are any.
+            linearised: of systems whose tokens have brackets, how they become text.
+            join_subwords: joins subwords in segmented texts.
+            quiet: no warnings.
+
+        Raises:
+            UserError: a file is damaged, or the files have unequal numbers of sentences.
+        """
+        read = {path: _read_output(path) for paths in systems.values() for path in paths}
+        translations = {
+            name: tuple(_translations(path, read[path], linearised.get(name)) for path in paths)
+            for name, paths in systems.items()
+        }
+        of_references = [read_text(path) for path in references] or [_generated_reference(read)]
+        for text in (*of_references[1:], *chain.from_iterable(translations.values())):
+            text.check_parallel(of_references[0])
+        if not of_references[0].sentences:
+            raise UserError(f"{of_references[0].name}: is empty: give a sentence a line")
+        words = partial(in_words, join=join_subwords, quiet=quiet)
+        of_references = [words(text) for text in of_references]
+        of_systems = [
+            System(
+                name, tuple(map(words, runs)), _balanced(systems[name], read, linearised.get(name))
+            )
+            for name, runs in translations.items()
+        ]
+        of_source = _generated_source(read) if source is None else read_text(source)
+        if of_source is not None:
+            of_source.check_parallel(of_references[0])
+        return cls(tuple(of_systems), tuple(of_references), of_source)
+
+    @property
+    def sentences(self) -> int:
+        """How many there are."""
+        return len(self.references[0].sentences)
+
+    @cached_property
+    def source_words(self) -> tuple[str, ...]:
+        """The sentences of the source, with known pieces joined to words."""
+        return () if self.source is None else in_words(self.source, join=True).sentences
+
+
+def read_text(path: str) -> Text:
+    """A plain text, read as sacrebleu reads it: only a newline ends a line.
+
+    Args:
+        path: the file, plain or `.gz`.
+
+    Raises:
+        UserError: it cannot be read or is not UTF-8.
+    """
+    return _text(path, read_lines(path))
+
+
+def _read_output(path: str) -> GenerateOutput:
+    lines = list(read_lines(path))
+    if is_generate_output(lines):
+        return parse_generate_output(lines, path)
+    if is_nbest_list(lines):
+        note(f"{path}: an n-best list, its first translations are taken")
+        lines = best_translations(lines, path)
+    return GenerateOutput(lines)
+
+
+def _translations(path: str, output: GenerateOutput, brackets: LinearisedOutput | None) -> Text:
+    """The text of a file; of a model that writes brackets, from its own tokens."""
+    if brackets is None:
+        return _text(path, output.hypotheses)
+    raw = output.tokens is not None
+    return _text(path, brackets.texts(output.tokens or output.hypotheses, path, raw))
+
+
+def _balanced(
+    paths: Sequence[str], read: Mapping[str, GenerateOutput], brackets: LinearisedOutput | None
+) -> tuple[float, ...]:
+    """The percentage of whole trees in each file; none of systems that write none."""
+    if brackets is None or not brackets.trees:
+        return ()
+    outputs = [read[path] for path in paths]
+    return tuple(brackets.balanced(output.tokens or output.hypotheses) for output in outputs)
+
+
+def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
+    """A text with joined words; otherwise warns on stderr that it is in pieces.
+
+    Args:
+        join: whether to join subwords.
+        quiet: do not warn.
+
+    Raises:
+        UserError: a piece reaches over the end of a word.
+    """
+    scheme = (detect_scheme if join else scheme_of_text)(text.sentences)
+    if scheme == NO_SUBWORDS:
+        return text
+    if not join:
+        if not quiet:
+            note(
+                f"{text.name} is in pieces of {scheme}, and scores of pieces are not those "
+                f"of words: add --join-subwords, or score the text in words (--force: no note)"
+            )
+        return text
+    joined = []
+    for number, sentence in enumerate(text.sentences, start=1):
+        pieces = sentence.split()
+        counts = pieces_per_word(pieces, scheme, f"{text.name}:{number}")
+        words = " ".join(join_pieces(pieces, counts, scheme))
+        # A translation that was cut off at --max-len may end within a word.
+        joined.append(words.removesuffix(CONTINUED) if scheme == SUBWORD_NMT else words)
+    return Text(text.name, tuple(joined))
+
+
+def note_if_tokenised(test_set: TestSet) -> None:
+    """Warns on stderr of texts that look tokenised, which BLEU would tokenise again."""
+    for run in (run for system in test_set.systems for run in system.runs):
+        tokenised = sum(line.endswith(" .") for line in run.sentences)
+        if tokenised >= _LOOKS_TOKENISED:
+            note(
+                f"{run.name}: {tokenised} lines end in ' .', as tokenised text does: give "
+                f"detokenised text, or --tokenize none (--force: no note)"
+            )
+
+
+def _text(name: str, lines: Iterable[str]) -> Text:
+    return Text(name, tuple(line.rstrip() for line in lines))
+
+
+def _generated_reference(read: Mapping[str, GenerateOutput]) -> Text:
+    """The T- lines, which must be the same in all files."""
+    found = {path: output.references for path, output in read.items() if output.references}
+    if not found:
+        raise UserError("no references: give one file or several")
+    (path, reference), *others = found.items()
+    remedy = "give the original text as the reference"
+    for other, sentences in others:
+        differing = [i for i, (one, two) in enumerate(zip(reference, sentences)) if one != two]
+        if differing:
+            raise UserError(f"{other}: T-{differing[0]} is not that of {path}: {remedy}")
+    unknown = sum(_UNKNOWN in sentence for sentence in reference)
+    if unknown:
+        note(
+            f"{unknown} references (T- lines) of {path} have words that fairseq did not "
+            f"know ({_UNKNOWN}): {remedy}"
+        )
+    return _text(f"the T- lines of {path}", reference)
+
+
+def _generated_source(read: Mapping[str, GenerateOutput]) -> Text | None:
+    """The S- lines of the first file that has them."""
+    for path, output in read.items():
+        if output.sources:
+            return _text(f"the S- lines of {path}", output.sources)
+    return None
