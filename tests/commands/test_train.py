@@ -11,6 +11,7 @@ from commands import kill_all, refuse, started, syntax_nmt
 from syntax_nmt import FOLDER
 from syntax_nmt.preparation.training_commands import next_commands, trainable
 from syntax_nmt.preparation.training_data import TrainingData
+from syntax_nmt.preparation.trainings import news_of
 
 FEW = ("--", "--max-epoch", "1", "--validate-interval", "1", "--max-update", "3")
 
@@ -42,6 +43,19 @@ def test_every_method_is_trained_with_every_seed_and_compared(trained, folder):
             assert re.search(said, trained.stdout)
     assert "Δ: difference from baseline" in trained.stdout
     assert re.search(r"^pascal +\d", trained.stdout, re.M)
+
+
+def test_logs_of_other_forms_are_no_news():
+    """`-- --log-format json`, and losses that are no numbers, end no training of days."""
+    head = "2026-11-27 | INFO | valid | "
+    figures = "epoch 001 | valid on 'valid' subset | loss 9.3 | nll_loss 9.1 | ppl 5"
+    shown = news_of(f"{head}{figures} | wps 2 | num_updates 39 | best_loss 9.3\n")
+    assert shown == "epoch 1, 39 updates: 9.1 bits a token"
+    shown = news_of(f"{head}{figures} | bleu 0.02 | wps 2 | num_updates 39\n")
+    assert shown == "epoch 1, 39 updates: 9.1 bits a token, BLEU 0.02"
+    assert news_of(f'{head}{{"epoch": 1, "valid_nll_loss": "9.1"}}\n') is None
+    assert news_of(f"{head}{figures.replace('9.1', 'nan')} | num_updates 39\n") is None
+    assert news_of(f"2026-11-27 | INFO | train | {figures} | num_updates 39\n") is None
 
 
 @pytest.mark.dear
