@@ -8,6 +8,7 @@ come with `--help`. So files may be edited while a table grows for days.
 """
 
 import argparse
+import importlib.util
 import io
 import os
 import shutil
@@ -16,9 +17,11 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
+_NEEDED = ("torch", "fairseq", "snakemake")
 _OWN = ("*.py", "Snakefile", "table.schema.yaml")
 _RUN = ("syntax_nmt", "preprocess", *(f"examples/experiments/{name}" for name in _OWN))
 
@@ -29,6 +32,12 @@ def main() -> None:
     parser.add_argument("--commit", default="HEAD")
     parser.add_argument("--folder", type=Path, default=REPOSITORY / "outputs" / "experiments")
     own, rest = parser.parse_known_args()
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise SystemExit(
+            f"experiments: error: {sys.executable} has no {' and no '.join(missing)}: activate the "
+            "environment of the project, with pip install -c constraints.txt -e '.[experiments]'"
+        )
     folder = own.folder.resolve()
     commit = _git("rev-parse", "--verify", f"{own.commit}^{{commit}}").decode().strip()
     if own.commit == "HEAD" and _git("diff", "--name-only", "HEAD", "--", *_RUN):
@@ -52,19 +61,26 @@ def install(commit: str, snapshots: Path) -> Path:
     print(f"installing a snapshot of {commit[:10]}", flush=True)
     snapshots.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="unfinished-", dir=snapshots))
-    with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
-        archive.extractall(work / "source", filter="data")
+    unpack(_git("archive", commit), work / "source")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     pip += ["--no-deps", "--no-build-isolation", "--target", str(work / "site")]
     # The sources are copied: building leaves files in their folder.
     with tempfile.TemporaryDirectory() as copy:
         shutil.copytree(work / "source", copy, dirs_exist_ok=True)
-        subprocess.run([*pip, copy], check=True)
+        if subprocess.run([*pip, copy]).returncode:
+            raise SystemExit("experiments: error: the commit cannot be installed: see above")
     try:
         work.rename(snapshot)
     except OSError:  # another start was faster
         shutil.rmtree(work)
     return snapshot
+
+
+def unpack(archive: bytes, folder: Path) -> None:
+    """Unpacks what git archives; Python 3.11.3 and older have no filters for this."""
+    safe: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        opened.extractall(folder, **safe)
 
 
 def _git(*arguments: str) -> bytes:

@@ -3,12 +3,13 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import ValidationError, best_match
 
 from experiments.declarations import declared_dates
 from syntax_nmt.errors import UserError
@@ -123,7 +124,8 @@ def read_table(path: Path) -> Table:
     schema = yaml.safe_load(_SCHEMA.read_text(encoding="utf-8"))
     wrong = best_match(Draft202012Validator(schema).iter_errors(declared))
     if wrong is not None:
-        raise UserError(f"{path}: {'.'.join(map(str, wrong.path)) or 'table'}: {wrong.message}")
+        where = ".".join(map(str, wrong.path)) or "table"
+        raise UserError(f"{path}: {where}: {wrong.message}{_meant(wrong)}")
     if declared["primary"] not in declared["evaluation"]["metrics"]:
         raise UserError(f"{path}: primary: {declared['primary']} is not among evaluation.metrics")
     families = tuple(
@@ -138,6 +140,17 @@ def read_table(path: Path) -> Table:
     )
     texts["decided_by"] = declared.get("decided_by", "both")
     return Table(name=path.stem, families=families, comparisons=comparisons, **texts)
+
+
+def _meant(wrong: ValidationError) -> str:
+    """What a misspelled key was to be; empty if none is like it."""
+    known = wrong.schema.get("properties", {}) if isinstance(wrong.schema, Mapping) else {}
+    if isinstance(wrong.instance, Mapping):
+        for key in map(str, wrong.instance):
+            close = get_close_matches(key, known, n=1)
+            if close and key not in known:
+                return f": {key}: did you mean {close[0]}?"
+    return ""
 
 
 def _with_baselines(families: Sequence[Family]) -> Iterator[dict[str, str]]:

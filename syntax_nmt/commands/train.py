@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument("prepared", type=Path, help="folder that `syntax-nmt prepare` wrote")
     parser.add_argument(
-        "methods", nargs="+", metavar="METHOD", help="as `prepare` lists them, such as baseline"
+        "methods", nargs="*", metavar="METHOD", help="as `prepare` lists them, such as baseline"
     )
     parser.add_argument(
         "--seeds",
@@ -60,13 +60,16 @@ def run(args: argparse.Namespace) -> None:
     """Trains, translates and compares.
 
     Raises:
-        UserError: an unknown method, one that needs other data, or a program that failed.
+        UserError: no method or an unknown one, one that needs other data, or a program that failed.
     """
-    from syntax_nmt.preparation.training_commands import named_method, wrapped
+    from syntax_nmt.preparation.training_commands import named_method, trainable, wrapped
     from syntax_nmt.preparation.training_data import TrainingData
     from syntax_nmt.preparation.trainings import Training, train, translate_test
 
     data = TrainingData.of(args.prepared)
+    if not args.methods:
+        known = ", ".join(method.save_dir for method in trainable(data))
+        raise UserError(f"no method: name one or more of {known}")
     methods = [named_method(data, name) for name in dict.fromkeys(args.methods)]
     if args.compare is not None and find_text(args.compare) is None:
         raise UserError(f"--compare {args.compare}: no such file: give the target's raw test text")

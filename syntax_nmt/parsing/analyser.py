@@ -78,9 +78,9 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
     def knows(self, word: str) -> bool | None:
         """Whether the training text of the tagger has a word; None = it does not say."""
         tagger = self._processors.get("pos") or self._processors.get("ner")
-        for kind in WORDS & tagger.vocab.keys():
-            return self._spelled([word])[0] in tagger.vocab[kind]
-        return None
+        names = WORDS & tagger.vocab.keys()
+        (spelled,) = self._spelled([word])
+        return any(spelled in tagger.vocab[name] for name in names) if names else None
 
     def _check_that_it_works(self, found: Sequence[Analysis | None]) -> None:
         failed = sum(1 for _ in takewhile(lambda analysis: analysis is None, reversed(found)))

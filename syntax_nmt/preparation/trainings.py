@@ -75,18 +75,19 @@ def train(training: Training) -> None:
         for line in lines_of(training.train, training_threads(training.data), errors_too=True):
             stream.write(line)
             stream.flush()
-            if "| valid |" in line:
-                tell(f"{training.name}: {_figures(line)}")
+            news = news_of(line)
+            if news is not None:
+                tell(f"{training.name}: {news}")
 
 
-def _figures(line: str) -> str:
-    """What fairseq logs about a validation, in short."""
-    found = dict(_FIGURE.findall(line))
+def news_of(line: str) -> str | None:
+    """What fairseq logs about a validation, in short; None = the line is about something else."""
+    found = dict(_FIGURE.findall(line)) if "| valid |" in line else {}
+    if not {"epoch", "num_updates", "nll_loss"} <= found.keys():
+        return None
+    epoch, updates, nll = int(found["epoch"]), found["num_updates"], found["nll_loss"]
     bleu = f", BLEU {found['bleu']}" if "bleu" in found else ""
-    return (
-        f"epoch {int(found['epoch'])}, {found['num_updates']} updates: {found['nll_loss']} bits a "
-        f"token{bleu}"
-    )
+    return f"epoch {epoch}, {updates} updates: {nll} bits a token{bleu}"
 
 
 def translate_test(training: Training) -> None:

@@ -11,6 +11,7 @@ from commands import kill_all, refuse, started, syntax_nmt
 from syntax_nmt import FOLDER
 from syntax_nmt.preparation.training_commands import next_commands, trainable
 from syntax_nmt.preparation.training_data import TrainingData
+from syntax_nmt.preparation.trainings import news_of
 
 FEW = ("--", "--max-epoch", "1", "--validate-interval", "1", "--max-update", "3")
 
@@ -44,6 +45,19 @@ def test_every_method_is_trained_with_every_seed_and_compared(trained, folder):
     assert re.search(r"^pascal +\d", trained.stdout, re.M)
 
 
+def test_logs_of_other_forms_are_no_news():
+    """`-- --log-format json`, and losses that are no numbers, end no training of days."""
+    head = "2026-11-27 | INFO | valid | "
+    figures = "epoch 001 | valid on 'valid' subset | loss 9.3 | nll_loss 9.1 | ppl 5"
+    shown = news_of(f"{head}{figures} | wps 2 | num_updates 39 | best_loss 9.3\n")
+    assert shown == "epoch 1, 39 updates: 9.1 bits a token"
+    shown = news_of(f"{head}{figures} | bleu 0.02 | wps 2 | num_updates 39\n")
+    assert shown == "epoch 1, 39 updates: 9.1 bits a token, BLEU 0.02"
+    assert news_of(f'{head}{{"epoch": 1, "valid_nll_loss": "9.1"}}\n') is None
+    assert news_of(f"{head}{figures.replace('9.1', 'nan')} | num_updates 39\n") is None
+    assert news_of(f"2026-11-27 | INFO | train | {figures} | num_updates 39\n") is None
+
+
 @pytest.mark.dear
 def test_what_is_finished_is_not_done_again(trained, folder):
     output = folder / "pascal" / "seed2" / "test.out"
@@ -74,6 +88,7 @@ def test_typed_text_is_translated(trained, folder, prepared):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
+        (("train", "{}"), "no method: name one or more of baseline, rnn_baseline, "),
         (("train", "{}", "pascl"), "pascl: no such method: did you mean pascal?"),
         (("train", "{}", "nothing"), "nothing: no such method: choose of baseline, "),
         (("train", "{}", "baseline", "--compare", "nowhere"), "--compare nowhere: no such file"),
@@ -96,12 +111,11 @@ def test_a_method_whose_annotation_is_missing_is_refused_by_name(folder, tmp_pat
         "has no parts of speech of the source's words and no dependency relations of the source's "
         "words: run `syntax-nmt prepare` again with --features upos,deprel, or choose of baseline, "
     ) in said
-    for method, making in (
-        ("heads", "--parse"),
-        ("bi_scale", "--chunks"),
-        ("dbsa", "--parse --target-parse"),
-    ):
-        assert f"again with {making}" in refuse("syntax_nmt.cli", "train", tmp_path, method)
+    makings = {"heads": "--parse", "bi_scale": "--chunks", "dbsa": "--parse --target-parse"}
+    for method, making in makings.items():
+        said = refuse("syntax_nmt.cli", "train", tmp_path, method)
+        assert f"{method}: {plain} has no " in said
+        assert f"again with {making}, or choose of baseline" in said
 
 
 @pytest.mark.dear

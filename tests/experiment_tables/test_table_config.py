@@ -71,6 +71,22 @@ def test_what_is_wrong_is_named(table, tmp_path, keys, value, message):
     assert f"{tmp_path}/table.yaml" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("keys", "wrong", "right"),
+    [
+        (("families", "transformer"), "system", "systems"),
+        ((*SYSTEMS, "stock"), "optoins", "options"),
+    ],
+)
+def test_what_was_meant_is_said(table, keys, wrong, right):
+    declared = place = declaration()
+    for key in keys:
+        place = place[key]
+    place[wrong] = place.pop(right, "")
+    with pytest.raises(UserError, match=rf": {wrong}: did you mean {right}\?$"):
+        table(declared)
+
+
 def test_comparisons_are_by_labels_within_a_family(table):
     declared = change(("comparisons",), [{"system": "heads", "against": "Transformer"}])
     declared["families"]["other"] = {
