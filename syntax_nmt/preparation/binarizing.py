@@ -14,7 +14,6 @@ from fairseq.data import indexed_dataset
 from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
@@ -36,6 +35,12 @@ from syntax_nmt.data.word_annotation import (
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_files, report_missing
 from syntax_nmt.preparation.executor import OrderedMap, ordered_map
+from syntax_nmt.preparation.label_lists import (
+    LabelLists,
+    given_labels,
+    labels_on_record,
+    refuse_two_lists,
+)
 from syntax_nmt.preparation.splits import named_prefixes
 from syntax_nmt.progress import Progress
 from syntax_nmt.text.languages import SOURCE, TARGET
@@ -63,13 +68,14 @@ def binarize(
     attach_roots: bool = False,
     features: str | None = None,
     feature_threshold: int = FEATURE_THRESHOLD,
+    labels: str | Path | None = None,
     report: Callable[[str], None] = print,
 ) -> dict[str, AnnotationFile]:
     """Binarises every annotation file there is; needs fairseq-preprocess to have run.
 
-    Labels, such as chunk types, are those of the training text, all its parts together. A
-    validation or test sentence with one that training does not have counts as not annotated, and
-    the report says so. All files appear together at the end: a failure does not change the folder.
+    Labels, such as chunk types, are those of a given list, or those of the training text, all its
+    parts together. A sentence with one that the list does not have counts as not annotated, and the
+    report says so. All files appear together at the end: a failure does not change the folder.
 
     Args:
         destdir: the data-bin folder.
@@ -84,6 +90,8 @@ def binarize(
         attach_roots: attaches further roots of a parse to its first word.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         feature_threshold: values of them that the training text has less often are `<unk>`.
+        labels: a list of labels, or a folder with such lists, in place of those of the training
+            text: folders with the same lists can be trained on together (`data1:data2`).
         report: called with each line of the report.
 
     Returns:
@@ -112,7 +120,10 @@ def binarize(
             f"{texts[0].annotation_path(TEXT_KINDS[0])}: make them, or name their folder with "
             "--words"
         )
-    choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots, feature_threshold)
+    given = None if labels is None else Path(labels)
+    lists = {} if given is None else given_labels(given, texts)
+    skips = on_mismatch == SKIP
+    choices = _Choices(subwords, workers, skips, attach_roots, feature_threshold, given, lists)
     if columns and not any(columns[0] in text.annotation for text in texts):
         raise UserError(
             f"--features {features}: there are no dependency trees of {source_lang}, which have "
@@ -133,6 +144,8 @@ class _Choices(NamedTuple):
     skip_mismatched: bool
     attach_roots: bool
     feature_threshold: int
+    given: Path | None
+    lists: LabelLists
 
 
 def _write_all(
@@ -152,9 +165,7 @@ def _write_all(
             for text in texts:
                 for projector in _projectors(text, choices, labels):
                     name = f"{text.tokens.name}.{projector.kind.name}"
-                    written[name] = _write_one(
-                        projector, staging / name, mapped, choices.skip_mismatched, report
-                    )
+                    written[name] = _write_one(projector, staging / name, mapped, choices, report)
         write_manifest(staging, {**read_manifest(destdir), **written})
         for path in sorted(staging.iterdir(), key=lambda path: path.name == MANIFEST):
             os.replace(path, destdir / path.name)
@@ -191,25 +202,27 @@ def _labels(
     choices: _Choices,
     mapped: OrderedMap,
 ) -> tuple[str, ...]:
-    """The labels of the training text, sorted and written to a file; or those of the file."""
+    """The given labels or those of the training text, written to a file; or those on record."""
     annotated = [text for text in texts if kind in text.annotation]
     if kind.labels_file is None or not annotated:
         return ()
     training = [text for text in annotated if text.split.startswith("train")]
-    if training:
+    file = staging / kind.labels_file
+    if kind in choices.lists:
+        labels: Sequence[str] = choices.lists[kind]
+    elif training:
         counts: Counter[str] = Counter()
         for text in training:
             counts.update(_label_counts(_projector(text, kind, choices), mapped, choices))
         labels = kind.listed(counts, choices.feature_threshold)
-        (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
-        return tuple(labels)
-    if not (destdir / kind.labels_file).is_file():
-        raise UserError(
-            f"{annotated[0].annotation[kind]}: the {kind.label}s are those of the training text, "
-            f"which has no .{kind.ending} file: make one and give --trainpref too"
-        )
-    _check_recorded_labels(destdir, kind.labels_file)
-    return read_labels(destdir, kind)
+    else:
+        found = annotated[0].annotation[kind]
+        return labels_on_record(kind, found, destdir, read_manifest(destdir))
+    file.write_text("\n".join([*labels, ""]), encoding="utf-8")
+    if choices.given is not None and kind in choices.lists:
+        made_anew = {f"{text.tokens.name}.{kind.name}" for text in annotated}
+        refuse_two_lists(file, choices.given, read_manifest(destdir), made_anew)
+    return tuple(labels)
 
 
 def _label_counts(projector: Projector, mapped: OrderedMap, choices: _Choices) -> Counter[str]:
@@ -229,22 +242,11 @@ def _refuse_mismatches(fit: AnnotationFit, skip_mismatched: bool) -> None:
         raise fit.refusal("or give --on-mismatch skip")
 
 
-def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
-    """Refuses a list of labels that differs from that of other annotation files."""
-    found = Fingerprint.of(destdir / labels_file)
-    for name, entry in read_manifest(destdir).items():
-        if entry.files.get(labels_file, found) != found:
-            raise UserError(
-                f"{destdir / labels_file}: has changed since {name} was made with it: give "
-                f"--trainpref too, so that all are made anew"
-            )
-
-
 def _write_one(
     projector: Projector,
     prefix: Path,
     mapped: OrderedMap,
-    skip_mismatched: bool,
+    choices: _Choices,
     report: Callable[[str], None],
 ) -> AnnotationFile:
     sizes, binarised = _open_tokens(projector)
@@ -264,8 +266,16 @@ def _write_one(
             fit.merge(projected.fit)
             progress.update(len(projected.sizes))
     writer.close()
-    _refuse_mismatches(fit, skip_mismatched)
-    _report_written(projector, prefix.name, annotated, unseen, fit, report)
+    _refuse_mismatches(fit, choices.skip_mismatched)
+    _report_written(projector, prefix.name, annotated, fit, report)
+    if unseen:
+        listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
+        given = projector.kind in choices.lists
+        report(
+            f"{prefix.name}: sentences with {projector.kind.label}s that "
+            f"{projector.kind.labels_file if given else 'the training text'} does not have "
+            f"count as not annotated ({listed})"
+        )
     if known < total * _FEW_KNOWN:
         report(
             f"{prefix.name}: only {known} of {total} subwords have a {projector.kind.label} that "
@@ -331,7 +341,6 @@ def _report_written(
     projector: Projector,
     name: str,
     annotated: int,
-    unseen: Counter[str],
     fit: AnnotationFit,
     report: Callable[[str], None],
 ) -> None:
@@ -345,9 +354,3 @@ def _report_written(
         report(note)
     if skipped:
         report(f"{fit.first} (the first that was skipped)")
-    if unseen:
-        listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
-        report(
-            f"{name}: sentences with {projector.kind.label}s that the training text does not have "
-            f"count as not annotated ({listed})"
-        )

@@ -93,15 +93,16 @@ def _check_same_labels(folders: Sequence[Path], kinds: Iterable[AnnotationKind])
     """A model is built for those of the first folder, and reads the others only in later epochs.
 
     Raises:
-        UserError: another folder has other labels.
+        UserError: another folder has other labels, or none.
     """
     for name in filter(None, (kind.labels_file for kind in kinds)):
-        found = [folder / name for folder in folders if (folder / name).is_file()]
-        for other in found[1:]:
-            if checksum(other) != checksum(found[0]):
+        first, *others = (folder / name for folder in folders)
+        for other in others if first.is_file() else ():
+            if not other.is_file() or checksum(other) != checksum(first):
+                wrong = "other labels than" if other.is_file() else "not there, unlike"
                 raise UserError(
-                    f"{other}: other labels than {found[0]}: give the parts of the training text "
-                    "as train, train1, … of one folder (`syntax-nmt binarize --trainpref ONE,TWO`)"
+                    f"{other}: {wrong} {first}: binarise {other.parent} with those labels "
+                    f"(`syntax-nmt binarize --labels {first.parent}`)"
                 )
 
 
