@@ -14,7 +14,6 @@ from syntax_nmt.data.annotation.columns import Column, loading_options
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingLine
 from syntax_nmt.models.presets import LINES
-from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.preparation.training_data import TrainingData, argument
 from syntax_nmt.preparation.training_settings import TrainingSettings, training_settings
 
@@ -146,7 +145,7 @@ def train_command(
         (size.rnn_suffix, size.rnn_options) if method.family == RNN else (size.suffix, size.options)
     )
     return [
-        *["fairseq-train", argument(data.data_bin), *_shared(data, user_dir)],
+        *["fairseq-train", argument(data.all_data_bins), *_shared(data, user_dir)],
         *["--arch", method.arch + suffix, *method.training_options],
         *(["--share-all-embeddings"] if data.joined and method.shares_embeddings else []),
         *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
@@ -175,7 +174,7 @@ def typed_command(
     data: TrainingData, method: TrainingLine, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that translates typed text."""
-    parser = ["--parser-config", argument(data.folder / PARSER_CONFIG)] if method.reads else []
+    parser = ["--parser-config", argument(data.parser_config)] if method.reads else []
     shared = [argument(data.data_bin), *_shared(data, user_dir)]
     return ["fairseq-interactive", *shared, *parser, *_model(data, method, save_dir)]
 
