@@ -19,6 +19,7 @@ from syntax_nmt.data.text_files import check_regular
 MAGIC = b"MMIDIDX\x00\x00"
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, number type, rows
 _VERSION = 1
+_BLOCK = 1 << 18  # rows that are looked at together
 _SIZE, _POSITION = np.dtype(np.int32), np.dtype(np.int64)
 # fairseq's codes of number types; our rows contain no floats.
 _NUMBER_TYPES = {
@@ -250,29 +251,42 @@ class RaggedArray:
 
 
 class RaggedWriter:
-    """Writes rows one by one; memory does not grow with their number.
+    """Writes rows; memory grows by 4 bytes a row. Without its end the files cannot be read.
 
     Args:
         prefix: the files to write, without `.bin` and `.idx`.
     """
 
-    def __init__(self, prefix: str | Path) -> None:
-        # Files are read without both.
-        import torch
-        from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
+    def __init__(self, prefix: str | Path, dtype: np.dtype = _SIZE) -> None:
+        self._index, self._dtype = f"{prefix}.idx", dtype
+        self._stream = open(f"{prefix}.bin", "wb")  # noqa: SIM115
+        self._sizes: list[np.ndarray] = []
 
-        self._prefix, self._tensor_of = str(prefix), torch.from_numpy
-        # dtype is given: by default fairseq chooses an unsigned type, and −1 becomes 65535.
-        self._builder = MMapIndexedDatasetBuilder(f"{self._prefix}.bin", dtype=np.int32)
-
-    def add(self, row: np.ndarray) -> None:
-        """Appends a row.
+    def write(self, values: np.ndarray, sizes: Sequence[int] | np.ndarray) -> None:
+        """Appends rows.
 
         Args:
-            row: (length,) int32.
+            values: their numbers, one row after another.
         """
-        self._builder.add_item(self._tensor_of(row))
+        self._stream.write(np.ascontiguousarray(values, dtype=self._dtype).data)
+        self._sizes.append(np.asarray(sizes, dtype=_SIZE))
 
-    def close(self) -> None:
-        """Writes the index, without which the files cannot be read."""
-        self._builder.finalize(f"{self._prefix}.idx")
+    def __enter__(self) -> RaggedWriter:
+        return self
+
+    def __exit__(self, kind: type | None, error: object, trace: object) -> None:
+        """Writes the index, if all went well."""
+        self._stream.close()
+        if kind is not None:
+            return
+        code = {np.dtype(each): code for code, each in _NUMBER_TYPES.items()}[self._dtype]
+        sizes = np.concatenate([*self._sizes, np.zeros(0, dtype=_SIZE)])
+        with open(self._index, "wb") as stream:
+            stream.write(_HEADER.pack(MAGIC, _VERSION, code, len(sizes)))
+            stream.write(sizes.data)
+            begin = 0
+            for start in range(0, len(sizes), _BLOCK):
+                block = sizes[start : start + _BLOCK].astype(_POSITION)
+                ends = begin + np.cumsum(block)
+                stream.write(((ends - block) * self._dtype.itemsize).data)
+                begin = int(ends[-1])

@@ -1,7 +1,8 @@
 """The lists of labels in a data-bin folder: given, counted in the training text, or on record."""
 
+import json
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from syntax_nmt.data.annotation import KINDS
@@ -9,6 +10,7 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint
 from syntax_nmt.data.prepared_text import prepared_folder
+from syntax_nmt.data.text_files import read_json, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.binarised_texts import BinarisedText
 
@@ -52,12 +54,8 @@ def given_labels(path: Path, texts: Sequence[BinarisedText]) -> LabelLists:
 
 
 def _checked(labels: tuple[str, ...], kind: AnnotationKind, folder: Path) -> tuple[str, ...]:
-    """The labels, if they could be counted in a text: in order, each once."""
-    try:
-        counted = tuple(kind.listed(Counter(labels), 1))
-    except UserError:
-        counted = ()
-    if labels != counted:
+    """The labels, if they are in the order in which they are written, each once."""
+    if list(labels) != kind.ordered(labels):
         raise UserError(
             f"{folder / str(kind.labels_file)}: no list that `syntax-nmt binarize` writes (sorted, "
             f"each {kind.label} once): give the file as it was written"
@@ -92,12 +90,15 @@ def labels_on_record(
 
 
 def refuse_two_lists(
-    file: Path, given: Path, manifest: dict[str, AnnotationFile], made_anew: Container[str]
+    files: Iterable[Path],
+    given: Path,
+    manifest: dict[str, AnnotationFile],
+    made_anew: Container[str],
 ) -> None:
-    """Refuses a given list if files of the folder were made with another and are not made anew.
+    """Refuses given lists if files of the folder were made with others and are not made anew.
 
     Args:
-        file: the list, as it will be written.
+        files: the lists, as they will be written.
         given: as `--labels` has it, for messages.
         made_anew: names of annotation files.
 
@@ -105,12 +106,25 @@ def refuse_two_lists(
         UserError: names the first such file.
     """
     kept = {name: entry for name, entry in manifest.items() if name not in made_anew}
-    name = _made_with_other_labels(file, kept)
-    if name is not None:
-        raise UserError(
-            f"--labels {given}: {name} was made with another {file.name} and is not made anew: "
-            "give the prefixes of all splits"
-        )
+    for file in files:
+        name = _made_with_other_labels(file, kept)
+        if name is not None:
+            raise UserError(
+                f"--labels {given}: {name} was made with another {file.name} and is not made anew: "
+                "give the prefixes of all splits"
+            )
+
+
+def write_counts(file: Path, counts: Mapping[AnnotationKind, Counter[str]]) -> None:
+    """Writes how many words of a training text have each label, by kind."""
+    with write_atomically(file) as out:
+        json.dump({kind.name: found for kind, found in counts.items()}, out, ensure_ascii=False)
+
+
+def read_counts(file: Path) -> dict[AnnotationKind, Counter[str]]:
+    """The content of :func:`write_counts`."""
+    named = {kind.name: kind for kind in _LABELLED.values()}
+    return {named[name]: Counter(found) for name, found in read_json(file).items()}
 
 
 def _made_with_other_labels(file: Path, manifest: dict[str, AnnotationFile]) -> str | None:

@@ -26,10 +26,9 @@ ROWS = {
 
 
 def write_rows(prefix, rows):
-    writer = RaggedWriter(prefix)
-    for row in rows:
-        writer.add(np.array(row, dtype=np.int32))
-    writer.close()
+    with RaggedWriter(prefix) as writer:
+        for row in rows:
+            writer.write(np.array(row, dtype=np.int32), [len(row)])
 
 
 def write_all(folder, rows=None):

@@ -363,10 +363,9 @@ def rewrite(folder, kind, lang, second):
     array = RaggedArray.open(prefix)
     rows = [np.array(array[index]) for index in range(len(array))]
     rows[1] = np.array(second, dtype=np.int32)
-    writer = RaggedWriter(prefix)
-    for row in rows:
-        writer.add(row)
-    writer.close()
+    with RaggedWriter(prefix) as writer:
+        for row in rows:
+            writer.write(row, [len(row)])
     manifest = read_manifest(folder)
     for name in (f"{prefix.name}.bin", f"{prefix.name}.idx"):
         manifest[prefix.name].files[name] = Fingerprint.of(folder / name)

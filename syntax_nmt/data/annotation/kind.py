@@ -235,7 +235,20 @@ class AnnotationKind(ABC):
         Raises:
             UserError: no annotation has a label, and the kind needs some.
         """
-        return sorted(counts) or [self.no_label]
+        return self.ordered(counts)
+
+    def ordered(self, labels: Iterable[str]) -> list[str]:
+        """Labels in the order of their ids, each once."""
+        return sorted({*labels}) or [self.no_label]
+
+    def id_of_others(self, label_ids: Mapping[str, int]) -> int | None:
+        """The id that a label without one has; None = its sentence counts as not annotated."""
+        return None
+
+    def starts(self, lines: Iterator[bytes]) -> Iterator[int]:
+        """The position, from 0, of the line in which each entry of a text file begins, as soon as
+        the line is taken."""
+        return (number for number, _ in enumerate(lines))
 
     def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
         """Labels without an id, with which a sentence counts as not annotated."""
