@@ -34,11 +34,11 @@ from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_file
 from syntax_nmt.preparation.executor import OrderedMap, ordered_map
 from syntax_nmt.preparation.joining import Joined, Rows, join_rows, report_labels
 from syntax_nmt.preparation.label_lists import (
+    LabelCounts,
     LabelLists,
     given_labels,
     labels_on_record,
     refuse_two_lists,
-    write_counts,
 )
 from syntax_nmt.preparation.splits import named_prefixes
 from syntax_nmt.progress import Progress
@@ -288,7 +288,7 @@ def _counted_labels(
 ) -> LabelLists:
     """The labels of the training text; of all texts if the folder is a shard."""
     training: dict[AnnotationKind, Counter[str]] = {}
-    others: dict[AnnotationKind, set[str]] = {}
+    everywhere: dict[AnnotationKind, Counter[str]] = {}
     for text in texts:
         for kind in text.annotation:
             if kind.labels_file is None or kind in known:
@@ -297,12 +297,12 @@ def _counted_labels(
             for part in projected[f"{text.tokens.name}.{kind.name}"].parts[kind]:
                 if _is_training(text):
                     counts.update(part.counts)
-                others.setdefault(kind, set()).update(part.counts)
+                everywhere.setdefault(kind, Counter()).update(part.counts)
     if choices.counts is None:
         threshold = choices.feature_threshold
         return {kind: tuple(kind.listed(found, threshold)) for kind, found in training.items()}
-    write_counts(choices.counts, training)
-    return {kind: tuple(kind.ordered(found)) for kind, found in others.items()}
+    LabelCounts(training, everywhere).write(choices.counts)
+    return {kind: tuple(kind.ordered(found)) for kind, found in everywhere.items()}
 
 
 def _is_training(text: BinarisedText) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.projection import NO_ANNOTATION
-from syntax_nmt.data.ragged import RaggedWriter
+from syntax_nmt.data.ragged import IndexedFile, RaggedWriter
 
+_ROWS = 1 << 16  # rows of a file that are read at a time
 _FEW_KNOWN = 0.1  # smaller shares of values that training has are reported
 
 Block = tuple[np.ndarray, np.ndarray]
@@ -74,6 +75,16 @@ def join_rows(
                 joined.known += kind.known_values(values, len(labels))
                 joined.numbers += int((values != NO_ANNOTATION).sum())
     return joined
+
+
+def blocks_of(rows: IndexedFile) -> Iterator[Block]:
+    """The rows of a file, some at a time."""
+    begin = 0
+    for first in range(0, len(rows.sizes), _ROWS):
+        sizes = rows.sizes[first : first + _ROWS]
+        end = begin + int(sizes.sum())
+        yield sizes, rows.values[begin:end]
+        begin = end
 
 
 def _table(own: Sequence[str], ids: dict[str, int], kind: AnnotationKind) -> np.ndarray:

@@ -1,9 +1,12 @@
 """The lists of labels in a data-bin folder: given, counted in the training text, or on record."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -115,16 +118,28 @@ def refuse_two_lists(
             )
 
 
-def write_counts(file: Path, counts: Mapping[AnnotationKind, Counter[str]]) -> None:
-    """Writes how many words of a training text have each label, by kind."""
-    with write_atomically(file) as out:
-        json.dump({kind.name: found for kind, found in counts.items()}, out, ensure_ascii=False)
+class LabelCounts(NamedTuple):
+    """How many words of a shard have each label, by kind: of its training text, and of all."""
 
+    training: dict[AnnotationKind, Counter[str]]
+    everywhere: dict[AnnotationKind, Counter[str]]
 
-def read_counts(file: Path) -> dict[AnnotationKind, Counter[str]]:
-    """The content of :func:`write_counts`."""
-    named = {kind.name: kind for kind in _LABELLED.values()}
-    return {named[name]: Counter(found) for name, found in read_json(file).items()}
+    def write(self, file: Path) -> None:
+        """Writes them as JSON."""
+        named = [{kind.name: found for kind, found in each.items()} for each in self]
+        with write_atomically(file) as out:
+            json.dump(named, out, ensure_ascii=False)
+
+    @classmethod
+    def read(cls, file: Path) -> LabelCounts:
+        """The content of :meth:`write`."""
+        named = {kind.name: kind for kind in _LABELLED.values()}
+        return cls(
+            *(
+                {named[name]: Counter(found) for name, found in each.items()}
+                for each in read_json(file)
+            )
+        )
 
 
 def _made_with_other_labels(file: Path, manifest: dict[str, AnnotationFile]) -> str | None:
