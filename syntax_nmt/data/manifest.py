@@ -17,7 +17,8 @@ from syntax_nmt.data.text_files import check_regular, write_atomically
 from syntax_nmt.errors import UserError
 
 NAME = "syntax.json"
-VERSION = 1
+VERSION = 2  # since 0.4.0: numbers of 8 and 16 bits
+_READ = (1, VERSION)
 REMEDY = "run `syntax-nmt binarize` (see its --help) after fairseq-preprocess"
 _BLOCK = 1 << 20
 
@@ -93,10 +94,10 @@ def read_manifest(folder: str | Path) -> dict[str, AnnotationFile]:
         return {}
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["version"] != VERSION:
+        if content["version"] not in _READ:
             raise UserError(
-                f"{path}: format version {str(content['version'])[:20]}, this program reads "
-                f"{VERSION}: {REMEDY}"
+                f"{path}: format version {str(content['version'])[:20]}, this program reads up to "
+                f"{VERSION}: use a newer one, or {REMEDY}"
             )
         return {_plain(name): _annotation_file(entry) for name, entry in content["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -283,6 +283,7 @@ class BinarisedPieces:
         text: the segmented text, for messages.
 
     Attributes:
+        indexed: the tokens, memory-mapped.
         sizes: the length of each sentence with EOS, (sentences,).
     """
 
@@ -290,8 +291,8 @@ class BinarisedPieces:
         self, tokens: Path, indexed: IndexedFile, dictionary: Dictionary, text: Path
     ) -> None:
         self._tokens = tokens
-        self._values, self.sizes = indexed
-        self._starts = np.cumsum(self.sizes) - self.sizes
+        self.indexed = indexed
+        self.sizes = indexed.sizes
         self._dictionary = dictionary
         self._text = text
 
@@ -313,8 +314,8 @@ class BinarisedPieces:
         if len(pieces) != size:
             return size
         get, unknown = self._dictionary.indices.get, self._dictionary.unk()
-        start = self._starts[line - 1]
-        found = self._values[start : start + size].tolist()
+        start = int(self.indexed.starts(line - 1))
+        found = self.indexed.values[start : start + size].tolist()
         given = [get(piece, unknown) for piece in pieces]
         if line == 1 and found != given:  # fairseq keeps it
             given[0] = get(f"{BYTE_ORDER_MARK}{pieces[0]}", unknown)

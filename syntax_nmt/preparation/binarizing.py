@@ -324,7 +324,7 @@ def _write_one(
     """
     source, fit, parts = projected.source, projected.fit, projected.parts[kind]
     rows = (Rows(read_part(part.file), part.labels, part.annotated) for part in parts)
-    joined = join_rows(rows, kind, labels, prefix)
+    joined = join_rows(rows, kind, labels, prefix, source.binarised().indexed)
     for part in parts:
         part.file.unlink()
     _report_written(source, prefix.name, joined, fit, report)

@@ -54,7 +54,8 @@ def take_labels(
                 continue
             kind = kinds[name.rpartition(".")[2]]
             rows = Rows(blocks_of(open_indexed(data_bin / name)), own[kind], entry.annotated)
-            joined = join_rows([rows], kind, wanted[kind], staging / name)
+            text = open_indexed(data_bin / name.rpartition(".")[0])
+            joined = join_rows([rows], kind, wanted[kind], staging / name, text)
             report_labels(name, kind, joined, False, Path(entry.source), report)
             files = {
                 each: Fingerprint.of(staging / each) if (staging / each).is_file() else recorded

@@ -10,7 +10,7 @@ import numpy as np
 
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.projection import NO_ANNOTATION
-from syntax_nmt.data.ragged import IndexedFile, RaggedWriter
+from syntax_nmt.data.ragged import IndexedFile, RaggedWriter, narrowest
 
 _ROWS = 1 << 16  # rows of a file that are read at a time
 _FEW_KNOWN = 0.1  # smaller shares of values that training has are reported
@@ -54,16 +54,23 @@ class Joined:
 
 
 def join_rows(
-    parts: Iterable[Rows], kind: AnnotationKind, labels: Sequence[str], prefix: Path
+    parts: Iterable[Rows],
+    kind: AnnotationKind,
+    labels: Sequence[str],
+    prefix: Path,
+    text: IndexedFile,
 ) -> Joined:
     """Writes parts one after another to `prefix.{bin,idx}`.
 
     Args:
         labels: in the order of the ids that are written, from 1.
+        text: the tokens that the rows belong to, whose lengths limit the numbers.
     """
+    _, greatest = kind.limits(np.asarray(text.sizes).astype(np.int64) - 1, len(labels))
+    width = narrowest(int(np.max(greatest, initial=0)))
     joined = Joined()
     ids = {label: number for number, label in enumerate(labels, start=1)}
-    with RaggedWriter(prefix) as writer:
+    with RaggedWriter(prefix, width) as writer:
         for part in parts:
             joined.annotated += part.annotated
             table = _table(part.labels, ids, kind)

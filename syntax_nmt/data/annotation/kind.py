@@ -15,7 +15,7 @@ from syntax_nmt.arguments import flag
 from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
-from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
@@ -278,11 +278,11 @@ class AnnotationKind(ABC):
         """The row of a sentence of `size` subwords without annotation; it begins with −1."""
         return np.full(size, NO_ANNOTATION, dtype=np.int32)
 
-    def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
+    def covered(self, rows: RowBlock, sizes: np.ndarray) -> np.ndarray:
         """The number of subwords that each row covers, for comparison with the sentences' `sizes`.
 
         Args:
-            sizes: lengths of its sentences without EOS, (sentences,).
+            sizes: lengths of these sentences without EOS, (sentences,).
         """
         return rows.sizes
 
