@@ -19,6 +19,7 @@ def file(tmp_path):
     """Written some time ago."""
     path = tmp_path / "train.bin"
     path.write_bytes(b"content")
+    (tmp_path / "syntax.json").touch()
     return path
 
 
@@ -62,20 +63,30 @@ def test_what_was_just_written_is_not_on_record(file):
         assert [reads(file), reads(file)] == [1, 1]
 
 
-@pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"train.bin": 1}', '{"train.bin": [1]}', "[" * 9999]
-)
+DAMAGED = ["", "{", "[]", '{"train.bin": 1}', '{"train.bin": [1]}', "[" * 9999]
+
+
+@pytest.mark.parametrize("content", DAMAGED)
 def test_a_damaged_record_is_none(file, tmp_path, content):
     (tmp_path / NAME).write_text(content)
     assert [reads(file), reads(file)] == [1, 0]
     assert list(json.loads((tmp_path / NAME).read_text())) == ["train.bin"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [NAME, "syntax.json", "train.bin"]
 
 
-def test_a_folder_that_cannot_be_written(file):
-    with mock.patch(
-        "builtins.open", side_effect=[PermissionError, *[open(file, "rb", buffering=0)]]
-    ):
-        assert checked_fingerprint(file).bytes == 7
+def test_a_record_that_is_a_link_is_replaced(file, tmp_path, tmp_path_factory):
+    """The folder may be somebody else's."""
+    other = tmp_path_factory.mktemp("home") / "file"
+    other.write_text("mine")
+    (tmp_path / NAME).symlink_to(other)
+    assert [reads(file), reads(file)] == [1, 0]
+    assert other.read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written(file, tmp_path):
+    with mock.patch.object(os, "access", return_value=False):
+        assert [reads(file), reads(file)] == [1, 1]
+    assert not (tmp_path / NAME).exists()
 
 
 def test_what_is_not_there(tmp_path):

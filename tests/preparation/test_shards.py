@@ -67,7 +67,9 @@ def contents(folder):
     """All that models are trained on."""
     files = (path for each in data_bins(folder) for path in each.iterdir())
     return {
-        str(path.relative_to(folder)): path.read_bytes() for path in files if path.suffix != ".log"
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in files
+        if path.suffix != ".log" and not path.name.startswith(".")
     }
 
 
