@@ -3,19 +3,23 @@
 import gzip
 import json
 import shutil
+from itertools import islice
 
 import numpy as np
 import pytest
 from commands import run, syntax_nmt
+from test_annotate import cluster  # noqa: F401  a fixture
 from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.annotation import COLUMNS, KINDS
+from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import shard_folders
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.inspection.data_inspection import inspect_data
 from syntax_nmt.preparation import corpus_labels, fairseq_data, segment, shards
+from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 from syntax_nmt.preparation.training_data import TrainingData
 
 pytestmark = pytest.mark.dear
@@ -177,6 +181,44 @@ def test_single_shards_in_any_order(prepared, whole, tmp_path, capsys):
     assert "there are shards 0 to 2" in refused(
         *command(prepared.corpus, out, *VOCABULARY, "--only-shard", "3")
     )
+
+
+@pytest.mark.slow
+def test_workers_of_a_pool_and_of_a_cluster(prepared, whole, tmp_path, cluster):  # noqa: F811
+    """Each shard in a process of its own, with fairseq's program."""
+    for name, more in (("pool", ("--workers", 2)), ("cluster", ("--dask-scheduler", cluster[1]))):
+        main(command(prepared.corpus, tmp_path / name, *VOCABULARY, *more))
+        assert contents(tmp_path / name) == contents(whole)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_parses_are_kept_where_that_was_asked_for(treebank, models, tmp_path, keeps):
+    """Without them another column is parsed anew."""
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    text = [" ".join(tree.words) for tree in islice(read_conllu(treebank), 60)]
+    for lang in ("en", "de"):
+        (raw / f"train.{lang}").write_text("".join(f"{line}\n" for line in text))
+    line = ["prepare", "--source-lang", "en", "--target-lang", "de", "--trainpref", f"{raw}/train"]
+    line += ["--vocab-size", "60", "--stanza-dir", str(models), "--shard-size", "30"]
+    line += ["--destdir", str(tmp_path / "out"), *(["--keep-parses"] if keeps else [])]
+    main([*line, "--features", "upos"])
+    packed = sorted(path.name for path in (tmp_path / "out").glob("shard*/words/*"))
+    assert packed == (["train.en.conllu.gz"] * 2 if keeps else [])
+    assert TrainingData.of(tmp_path / "out").takes_typed_text
+    assert (tmp_path / "out/shard0/parser.json").is_file()
+    with pytest.MonkeyPatch.context() as patch:
+        parsed = []
+        annotate = StanzaAnnotator.annotate
+
+        def counted(annotator, sentences):
+            parsed.extend(sentences)
+            return annotate(annotator, sentences)
+
+        patch.setattr(StanzaAnnotator, "annotate", counted)
+        main([*line, "--features", "upos,deprel"])
+    assert len(parsed) == (0 if keeps else 60)
+    assert "train.en-de.en.deprel" in read_manifest(tmp_path / "out/shard1/data-bin")
 
 
 def test_other_lists_are_taken_by_all(prepared, whole, tmp_path):
