@@ -254,6 +254,8 @@ class Corpus:
         counts = counted_labels(tasks)
 
         def make() -> Report:
+            for old in self._labels.glob("dict.*.txt"):
+                old.unlink()
             for kind, found in counts.items():
                 listed = kind.listed(found, threshold)
                 write_unless_same(self._labels / str(kind.labels_file), "\n".join([*listed, ""]))

@@ -6,7 +6,7 @@ import gzip
 import shutil
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -159,7 +159,7 @@ def label_shard(task: ShardTask) -> ShardReport:
     return _carried_out(task, lambda preparation: preparation.take_labels())
 
 
-def _carried_out(task: ShardTask, do: Any) -> ShardReport:
+def _carried_out(task: ShardTask, do: Callable[[_ShardPreparation], None]) -> ShardReport:
     notes: list[str] = []
     shard, began = task.shard, time.monotonic()
     try:
@@ -185,13 +185,14 @@ def _is_usual(note: str) -> bool:
 class _ShardPreparation(Preparation):
     """A preparation whose intermediate files go when it is done."""
 
-    def __init__(self, task: ShardTask, note: Any) -> None:
+    def __init__(self, task: ShardTask, note: Callable[[str], None]) -> None:
         super().__init__(task.plan, note)
         self._task = task
 
     def _run(self) -> None:
         refuse_to_overwrite(self.plan, ())
         self.steps.run("shard", self._made_from(), self._make, self._files)
+        self._tidy()  # not before the step is on record: parses take long
 
     def _files(self) -> list[Path]:
         counts = self.plan.label_counts
@@ -232,7 +233,6 @@ class _ShardPreparation(Preparation):
             _repack(packed, packed.with_suffix(""))
         super()._run()
         steps = {name: report for name, report in self.steps.reports.items() if name != "shard"}
-        self._tidy()
         return {"lines": self._task.shard.lines, "steps": steps}
 
     def _tidy(self) -> None:
@@ -243,11 +243,11 @@ class _ShardPreparation(Preparation):
             is_made = is_annotation and file.name not in self._task.shard.files
             if is_made and self._task.keeps_parses:
                 _repack(file, file.with_name(f"{file.name}.gz"))
-            else:
+            elif file.suffix != ".gz":
                 file.unlink()
         for file in (folder / "pieces").glob("train.*"):
             file.unlink()
-        shutil.rmtree(folder / _RAW)
+        shutil.rmtree(folder / _RAW, ignore_errors=True)
 
     def take_labels(self) -> None:
         """Replaces the ids of the shard's own labels by those of the corpus.
@@ -310,9 +310,16 @@ def counted_labels(tasks: Sequence[ShardTask]) -> dict[AnnotationKind, Counter[s
 
 
 def recorded_shards(record: Path) -> dict[str, list[Shard]]:
-    """The shards that a corpus has been cut into, by the name of the step."""
-    return {
-        name: [Shard.recorded(values) for values in step["report"]["shards"]]
-        for name, step in (recorded_steps(record) or {}).items()
-        if "shards" in step["report"]
-    }
+    """The shards that a corpus has been cut into, by the name of the step.
+
+    Raises:
+        UserError: the record is damaged.
+    """
+    try:
+        return {
+            name: [Shard.recorded(values) for values in step["report"]["shards"]]
+            for name, step in (recorded_steps(record) or {}).items()
+            if "shards" in step["report"]
+        }
+    except (TypeError, ValueError, AttributeError):
+        raise UserError(f"{record}: damaged: remove it, and run the same command again") from None
