@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -120,7 +121,9 @@ def training_threads(data: TrainingData) -> dict[str, str]:
 
 
 def _settings(data: TrainingData) -> TrainingSettings:
-    return training_settings(data.pairs, torch.cuda.is_available(), data.tokens)
+    settings = training_settings(data.pairs, torch.cuda.is_available(), data.tokens)
+    # An epoch of fairseq is one folder.
+    return replace(settings, epochs=settings.epochs * len(data.data_bins))
 
 
 def _shared(data: TrainingData, user_dir: Path) -> list[str]:

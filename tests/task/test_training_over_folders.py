@@ -15,6 +15,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.training_commands import named_method, train_command
 from syntax_nmt.preparation.training_data import TrainingData
+from syntax_nmt.preparation.training_settings import training_settings
 
 HALF = 150
 
@@ -109,6 +110,12 @@ def test_options_and_inspect_know_all_folders(shards, capsys):
     said = capsys.readouterr().out
     assert f"fairseq-train {joined(shards)}" in said
     assert f"fairseq-generate {shards[0]}" in said
+    words = said.split()
+    main(["options", "--training", str(shards[0]), "baseline"])
+    of_one = capsys.readouterr().out.split()
+    epochs = [int(each[each.index("--max-epoch") + 1]) for each in (words, of_one)]
+    assert epochs[0] < 2 * epochs[1]  # twice as many pairs, and an epoch is one folder
+    assert epochs[0] == 2 * training_settings(2 * HALF, gpu=False).epochs
     main(["inspect", str(joined(shards)), "--samples", "1"])
     said = capsys.readouterr().out
     assert all(f"{folder}\n" in said for folder in shards)
