@@ -2,6 +2,7 @@
 
 import argparse
 from functools import partial
+from pathlib import Path
 
 from syntax_nmt.arguments import argument, positive_int
 from syntax_nmt.commands.annotating import (
@@ -11,6 +12,7 @@ from syntax_nmt.commands.annotating import (
 )
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.errors import UserError
 
 EXAMPLE = (
     "syntax-nmt binarize --source-lang de --target-lang en --trainpref bpe/train "
@@ -48,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--workers", type=positive_int, default=1, metavar="N", help="processes (default: 1)")
     add_mismatch_options(parser)
     add_feature_options(parser)
+    add(
+        "--labels",
+        type=Path,
+        metavar="FILE|FOLDER",
+        help="take a list of labels (dict.upos.txt), or all lists of a data-bin folder, in place "
+        "of those of the training text, so that fairseq-train can read several folders",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,5 +68,7 @@ def run(args: argparse.Namespace) -> None:
     from syntax_nmt.preparation.binarizing import binarize
 
     threshold = feature_threshold(args)
+    if args.labels is not None and args.labels.is_dir() and args.feature_threshold:
+        raise UserError("--feature-threshold does nothing with the lists of --labels: leave it out")
     # Every option is one of its arguments.
     binarize(**{**vars(args), "feature_threshold": threshold})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import add_numbers, natural_int
 from syntax_nmt.commands.shared.models import add_subwords_argument, scheme_of
 from syntax_nmt.data.manifest import NAME as MANIFEST
-from syntax_nmt.data.prepared_text import prepared_folder
+from syntax_nmt.data.prepared_text import prepared_folder, training_folders
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.reporting.output import STDOUT, open_output
 
@@ -37,7 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.description = DESCRIPTION
     add = parser.add_argument
-    add("databin", metavar="DATABIN", help="folder that `prepare` or fairseq-preprocess wrote")
+    add(
+        "databin",
+        type=Path,
+        metavar="DATABIN",
+        help="folder that `prepare` or fairseq-preprocess wrote; several, as fairseq reads them by "
+        "turns, with : between them",
+    )
     add_numbers(parser, natural_int, samples=(3, "sentences to draw"))
     add(
         "--split",
@@ -47,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_numbers(parser, natural_int, seed=(1, "random seed of the samples"))
     add(
         "--words",
+        type=Path,
         metavar="DIR",
         help="folder of the tokenised text and its annotation files: also compares the annotation "
         "files with the checksums of the binarised ones",
@@ -62,18 +70,21 @@ def run(args: argparse.Namespace) -> None:
         UserError: it is no data-bin folder, or has no such split.
         SystemExit: something is wrong with the data.
     """
-    from syntax_nmt.inspection.data_inspection import inspect_data
+    from syntax_nmt.inspection.data_inspection import compare_folders, inspect_data
     from syntax_nmt.inspection.data_report import json_report, text_report
     from syntax_nmt.inspection.data_samples import draw_samples, sample_split
 
-    args.databin = str(prepared_folder(Path(args.databin))[1])
+    folders = [prepared_folder(each)[1] for each in training_folders(args.databin)]
     if args.json not in (None, STDOUT):
-        check_writable(Path(args.json), *_inputs(args.databin), *_inputs(args.words))
-    found = inspect_data(args.databin, scheme_of(args), args.words)
-    drawn = sample_split(found.texts, args.split) if args.samples or args.split else []
+        inputs = [path for folder in (*folders, args.words) for path in _inputs(folder)]
+        check_writable(Path(args.json), *inputs)
+    found = [inspect_data(folder, scheme_of(args), args.words) for folder in folders]
+    compare_folders(found)
+    # Validation and test text stand in the first.
+    drawn = sample_split(found[0].texts, args.split) if args.samples or args.split else []
     if args.json != STDOUT:
         with open_output(STDOUT) as stream:
-            stream.write(text_report(found))
+            stream.write("\n".join(map(text_report, found)))
             if args.samples and drawn:
                 stream.write("\n" + draw_samples(drawn, args.samples, args.seed))
     if args.json is not None:
@@ -82,15 +93,16 @@ def run(args: argparse.Namespace) -> None:
     _name_faults(found)
 
 
-def _inputs(folder: str | None) -> list[Path]:
+def _inputs(folder: Path | None) -> list[Path]:
     """The inputs, which must not be overwritten; older figures may be."""
-    files = [] if folder is None else [path for path in Path(folder).glob("*") if path.is_file()]
+    files = [] if folder is None else [path for path in folder.glob("*") if path.is_file()]
     return [path for path in files if path.suffix != ".json" or path.name == MANIFEST]
 
 
-def _name_faults(found: Inspection) -> None:
-    for kind, messages in (("warning", found.warnings), ("error", found.problems)):
-        for message in messages:
-            print(f"syntax-nmt: {kind}: {' '.join(message.split())}", file=sys.stderr)
-    if found.problems:
+def _name_faults(found: Sequence[Inspection]) -> None:
+    messages = [("warning", text) for each in found for text in each.warnings]
+    messages += [("error", text) for each in found for text in each.problems]
+    for kind, text in messages:
+        print(f"syntax-nmt: {kind}: {' '.join(text.split())}", file=sys.stderr)
+    if any(each.problems for each in found):
         raise SystemExit(1)

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
@@ -26,6 +26,12 @@ from syntax_nmt.commands.shared.linearised import (
     add_linearised_arguments,
     linearising,
     parsed_first,
+)
+from syntax_nmt.commands.shared.shards import (
+    SHARD_NEEDS,
+    add_shard_arguments,
+    refuse_other_layout,
+    sharding,
 )
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import Column, check_columns
@@ -59,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_piece_arguments(parser)
     _add_annotation_arguments(parser)
     add_linearised_arguments(parser)
+    add_shard_arguments(parser)
     add_model_options(parser, "dependencies", "constituents", "chunks")
     add_worker_options(parser)
 
@@ -99,7 +106,8 @@ def _add_text_arguments(parser: argparse.ArgumentParser) -> None:
         "--trainpref",
         required=True,
         help="the raw training text up to the dot before the language: PREF.LANG or PREF.LANG.gz; "
-        ".conllu, .trees and .chunks files with the same prefix are used",
+        ".conllu, .trees and .chunks files with the same prefix are used; in shards, several with "
+        "commas",
     )
     parser.add_argument(
         "--validpref", help="validation text, likewise; several with commas count as one"
@@ -154,6 +162,7 @@ _NEEDS = {
     "auxiliary_weight": ("linearised",),
     "max_source_positions": ("linearised",),
     "max_target_positions": ("linearised",),
+    **SHARD_NEEDS,
 }
 
 
@@ -163,23 +172,34 @@ def run(args: argparse.Namespace) -> None:
     Args:
         args: the options of :func:`add_arguments`.
     """
+    from syntax_nmt.preparation.corpus import Corpus
     from syntax_nmt.preparation.preparation import Preparation, summary
     from syntax_nmt.preparation.training_commands import method_list
     from syntax_nmt.preparation.training_data import TrainingData
 
+    in_shards = sharding(args)
     plan = _plan(args)
-    done = Preparation(plan, lambda line: print(line, file=sys.stderr))
+
+    def note(line: str) -> None:
+        print(line, file=sys.stderr)
+
     parsed = parsed_first(args.linearised, plan.source, plan.target)
     for line in unused_annotation(plan.splits, *parsed):
-        done.note(line)
+        note(line)
     for path in sorted(
         set(find_annotation(plan.splits, *parsed).values()) - {*plan.given.values()}
     ):
-        done.note(f"{path} is not used: no text of --linearised {args.linearised} is made of it")
+        note(f"{path} is not used: no text of --linearised {args.linearised} is made of it")
     for line in _idle_settings(args):
-        done.note(line)
-    done.run()
-    tell(summary(done))
+        note(line)
+    if in_shards is None:
+        done = Preparation(plan, note)
+        done.run()
+        tell(summary(plan, done.steps.reports))
+    else:
+        tell(summary(plan, Corpus(plan, in_shards, note).run()))
+        if in_shards.only is not None:
+            return
     tests = [split.target for split in plan.splits if split.name == "test"]
     tell(method_list(TrainingData.of(plan.folder), *tests))
 
@@ -199,7 +219,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     if args.sentencepiece_model is not None:
         load_model(args.sentencepiece_model)
     prefixes = (args.trainpref, args.validpref, args.testpref)
-    splits = find_splits(*prefixes, source=source, target=target)
+    in_shards = args.shard_size is not None
+    splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
     _refuse_cut_text(args, splits)
     columns = check_columns(args.features, "--features")
     annotators = _annotators(args)
@@ -223,6 +244,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         if any((split.name, kind) not in given for split in wanted):
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
+    pairs = sum(split.lines for split in splits if split.name.startswith("train"))
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
     plan = Plan(
         source=source,
@@ -230,7 +252,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         splits=splits,
         folder=args.destdir,
         tokenizers=tokenizers,
-        vocab_size=args.vocab_size or default_vocabulary(splits[0].lines),
+        vocab_size=args.vocab_size or default_vocabulary(pairs),
         piece_model=args.sentencepiece_model,
         joined=not args.separate and not vocabularies,
         annotators=annotators,
@@ -244,6 +266,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         linearised=how,
     )
     refuse_to_overwrite(plan, _models(args))
+    refuse_other_layout(plan, in_shards)
     return plan
 
 
@@ -331,6 +354,23 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
                 )
 
 
+class _Found:
+    """An annotator, found at the first call in each process.
+
+    Args:
+        find: finds and checks its models; can be pickled.
+    """
+
+    def __init__(self, find: Callable[[], StanzaAnnotator]) -> None:
+        self._find = find
+        self._annotator: StanzaAnnotator | None = None
+
+    def __call__(self) -> StanzaAnnotator:
+        if self._annotator is None:
+            self._annotator = self._find()
+        return self._annotator
+
+
 def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
     """The annotator of each requested kind; it looks for its models when called."""
     found: dict[AnnotationKind, Callable[[], StanzaAnnotator]] = {}
@@ -338,14 +378,16 @@ def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], S
     settings = AnnotatorSettings.of(args)
     target = args.target_lang, args.target_stanza_dir
     if args.parse:
-        found[HEADS] = cache(partial(_parser, settings, parsed))
+        found[HEADS] = _Found(partial(_parser, settings, parsed))
     if args.constituents:
-        found[PHRASES] = cache(partial(settings.annotator, "constituents", parsed))
+        found[PHRASES] = _Found(partial(settings.annotator, "constituents", parsed))
     if args.chunks:
-        found[CHUNKS] = cache(partial(chunk_annotator, settings, target[0], args.chunks, target[1]))
+        found[CHUNKS] = _Found(
+            partial(chunk_annotator, settings, target[0], args.chunks, target[1])
+        )
     if args.target_parse:
         of_target = replace(settings, single={})  # single models are of the source
-        found[TARGET_HEADS] = cache(partial(of_target.annotator, "dependencies", *target))
+        found[TARGET_HEADS] = _Found(partial(of_target.annotator, "dependencies", *target))
     return found
 
 

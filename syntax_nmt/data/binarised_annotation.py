@@ -11,9 +11,10 @@ import numpy as np
 
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
-from syntax_nmt.data.manifest import NAME, AnnotationFile, Fingerprint, read_manifest, remedy
+from syntax_nmt.data.checked_files import checked_fingerprint
+from syntax_nmt.data.manifest import NAME, AnnotationFile, read_manifest, remedy
 from syntax_nmt.data.prepared_text import made_by_prepare
-from syntax_nmt.data.ragged import RaggedArray, count_rows
+from syntax_nmt.data.ragged import RaggedArray, RowBlock, count_rows
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.languages import SOURCE, TARGET
 
@@ -83,9 +84,12 @@ def open_annotation(
         raise UserError(
             f"{prefix.parent / name}: cannot be read ({error}): {remedy(prefix)}"
         ) from error
-    lengths = np.asarray(sizes).astype(np.int64) - 1
-    _check_lengths(rows, kind, lengths, prefix.parent / name, entry.source)
-    _check_numbers(rows, kind.limits(lengths, len(labels)), prefix.parent / name, entry.source)
+    for block in rows.blocks():
+        these = slice(block.first, block.first + len(block.sizes))
+        lengths = np.asarray(sizes[these]).astype(np.int64) - 1
+        _check_lengths(block, kind, lengths, prefix.parent / name, entry.source)
+        limits = kind.limits(lengths, len(labels))
+        _check_numbers(block, limits, prefix.parent / name, entry.source)
     if len(rows) != entry.sentences:
         raise UserError(
             f"{prefix.parent / name}.idx: {len(rows)} sentences, {NAME} says {entry.sentences}: "
@@ -148,7 +152,7 @@ def _check_fingerprints(
     for file_name, recorded in entry.files.items():
         path = folder / file_name
         try:
-            found = Fingerprint.of(path)
+            found = checked_fingerprint(path)
         except (OSError, ValueError) as error:  # ValueError: no name that a file can have
             reason = getattr(error, "strerror", None) or error
             raise UserError(
@@ -176,15 +180,16 @@ def _check_number(found: int, expected: int, path: Path) -> None:
 
 
 def _check_lengths(
-    rows: RaggedArray, kind: AnnotationKind, expected: np.ndarray, path: Path, source: str
+    rows: RowBlock, kind: AnnotationKind, expected: np.ndarray, path: Path, source: str
 ) -> None:
     """Compares each sentence's length with the dataset's, both without EOS."""
     found = kind.covered(rows, expected)
     differing = np.flatnonzero(found != expected)
     if len(differing):
         row = int(differing[0])
+        line = rows.first + row + 1
         raise UserError(
-            f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) covers "
+            f"{path}: sentence {line} (line {line} of the text; {source}) covers "
             f"{found[row]} subwords, the dataset has {expected[row]} without EOS "
             f"({len(differing)} sentences differ): {remedy(path)}, and give no option that "
             "shortens or lengthens sentences (--truncate-source, --prepend-bos, "
@@ -192,9 +197,7 @@ def _check_lengths(
         )
 
 
-def _check_numbers(
-    rows: RaggedArray, limits: tuple[int, np.ndarray], path: Path, source: str
-) -> None:
+def _check_numbers(rows: RowBlock, limits: tuple[int, np.ndarray], path: Path, source: str) -> None:
     """Refuses numbers that are invalid for the kind; a row of −1 has no annotation.
 
     Batches are collated without checks, and models use the numbers as positions.
@@ -205,10 +208,11 @@ def _check_numbers(
     wrong = np.flatnonzero((rows.sizes > 0) & ~within & ((lowest != -1) | (highest != -1)))
     if len(wrong):
         row = int(wrong[0])
-        most = np.broadcast_to(greatest, len(rows))[row]
+        most = np.broadcast_to(greatest, len(rows.sizes))[row]
+        line = rows.first + row + 1
         number = lowest[row] if lowest[row] < least else highest[row]
         raise UserError(
-            f"{path}: sentence {row + 1} (line {row + 1} of the text; {source}) holds {number}, "
+            f"{path}: sentence {line} (line {line} of the text; {source}) holds {number}, "
             f"its numbers can be {least} to {most} ({len(wrong)} sentences hold such): "
             f"{remedy(path)}"
         )

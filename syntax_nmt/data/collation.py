@@ -109,7 +109,7 @@ def collate_phrases(phrases: RaggedArray, ids: np.ndarray, lengths: np.ndarray) 
         ids: the sentences of the batch in order, (B,).
         lengths: their lengths with EOS, (B,).
     """
-    bounds = phrases.bounds.take(ids, axis=0)
+    bounds = phrases.bounds(ids)
     sizes = bounds[:, 1]
     unparsed = (sizes < 0).nonzero()[0]
     most = sizes.max() + 1
@@ -141,7 +141,7 @@ def collate_merges(
         width: S.
         left_pad: whether the tokens are at the right edge.
     """
-    bounds = merges.bounds.take(ids, axis=0)
+    bounds = merges.bounds(ids)
     counts = bounds[:, 1].clip(min=0) // 2
     step = _numbers(max(1, int(counts.max())))
     places = bounds[:, :1, None] + 2 * step[:, None] + _numbers(2)
@@ -170,7 +170,7 @@ def _at_right_edge(
         in the last column, counts as one); B×1: the column of each sentence's first token, `width`
         without annotation.
     """
-    bounds = array.bounds.take(ids, axis=0)
+    bounds = array.bounds(ids)
     starts, sizes = bounds[:, :1], bounds[:, 1:]
     column = _numbers(width)
     first = (width - 1) - sizes
@@ -187,7 +187,7 @@ def _at_left_edge(
         counts as none); B×1: each sentence's length without EOS, which is the column of its EOS; −1
         without annotation.
     """
-    bounds = array.bounds.take(ids, axis=0)
+    bounds = array.bounds(ids)
     starts, sizes = bounds[:, :1], bounds[:, 1:]
     column = _numbers(width)
     return array.take(starts + column), column >= sizes, sizes

@@ -56,6 +56,27 @@ def conllu_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number - len(block) + 1, block
 
 
+def block_starts(lines: Iterable[bytes]) -> Iterator[int]:
+    """The position, from 0, of the first line of each block of :func:`conllu_blocks`, as soon as it
+    is read.
+
+    Args:
+        lines: the lines of a file in bytes, line ends included.
+    """
+    inside = False
+    for number, line in enumerate(lines):
+        # Decoding takes most of the time, and few lines begin with anything but a number or a #.
+        blank = line.isspace() or (not 0x20 < line[0] < 0x7F and _is_blank(line, number == 0))
+        if not blank and not inside:
+            yield number
+        inside = not blank
+
+
+def _is_blank(line: bytes, first: bool) -> bool:
+    text = line.decode("utf-8-sig" if first else "utf-8", errors="replace").rstrip("\r\n")
+    return not text or text.isspace()
+
+
 def parse_block(
     block: Sequence[str], name: str, first_line: int, one_root: bool = True
 ) -> DependencyTree | None:

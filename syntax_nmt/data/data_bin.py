@@ -128,7 +128,7 @@ def _is_there(text: Path) -> bool:
 def _check_text(text: Path, dictionary: Dictionary, dictionary_name: str) -> int:
     """Checks the files of one text; returns its number of sentences."""
     try:
-        tokens, sizes = open_indexed(text, shortest=1)
+        tokens, sizes, _ = open_indexed(text, shortest=1)
     except (OSError, ValueError) as error:
         raise UserError(f"{error}: {_remedy(text)}") from error
     if not len(tokens):

@@ -16,7 +16,7 @@ _PARTIAL_FILE = re.compile(r"\.partial[0-9]+")
 
 @contextmanager
 def folder_lock(
-    folder: Path, busy: str, shared: bool = False, inherited: bool = False
+    folder: Path, busy: str, shared: bool = False, inherited: bool = False, waits: bool = False
 ) -> Iterator[None]:
     """Locks a folder until the end of the block. The lock ends with the process.
 
@@ -26,6 +26,7 @@ def folder_lock(
         shared: allow other shared locks, but no exclusive lock.
         inherited: the lock also ends only with programs started with `close_fds=False`, which may
             survive this process.
+        waits: wait for another process that holds it.
 
     Raises:
         UserError: another process holds it, or the folder cannot be made.
@@ -38,7 +39,8 @@ def folder_lock(
         raise UserError(f"cannot work in {folder}: {error.strerror}") from None
     try:
         try:
-            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            fcntl.flock(handle, how if waits else how | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(busy) from None
         except OSError:

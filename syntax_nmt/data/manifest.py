@@ -18,7 +18,8 @@ from syntax_nmt.data.text_files import check_regular, write_atomically
 from syntax_nmt.errors import UserError
 
 NAME = "syntax.json"
-VERSION = 1
+VERSION = 2  # since 0.4.0: numbers of 8 and 16 bits
+_READ = (1, VERSION)
 _BLOCK = 1 << 20
 
 
@@ -98,10 +99,10 @@ def read_manifest(folder: str | Path) -> dict[str, AnnotationFile]:
         return {}
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["version"] != VERSION:
+        if content["version"] not in _READ:
             raise UserError(
-                f"{path}: format version {str(content['version'])[:20]}, this program reads "
-                f"{VERSION}: {remedy(path)}"
+                f"{path}: format version {str(content['version'])[:20]}, this program reads up to "
+                f"{VERSION}: use a newer one, or {remedy(path)}"
             )
         return {_plain(name): _annotation_file(entry) for name, entry in content["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

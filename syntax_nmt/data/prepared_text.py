@@ -4,6 +4,7 @@ New text for its models is segmented in the same way.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ RECORD = "prepare.json"
 
 AGAIN = "run the same `syntax-nmt prepare` line again"
 """Makes whatever the folder lacks, or has damaged; what is sound stays."""
+SHARD = "shard"
+"""What the name of a shard's folder begins with: shard0, shard1, …"""
 
 _PATHS = ("sentencepiece_model", "segmenter")
 
@@ -103,9 +106,13 @@ def read_segmentation(folder: Path) -> dict[str, TextSegmentation]:
 def prepared_folder(data: Path) -> tuple[Path, Path]:
     """The folder that `prepare` wrote, and its data-bin folder, from the path of either.
 
+    Of several folders it is the first, which has the validation and test text.
+
     Args:
-        data: one of both.
+        data: one of both; or several data-bin folders as fairseq is given them, `data1:data2`; or a
+            folder of shards.
     """
+    data = training_folders(data)[0]
     folder = data.parent if data.name == "data-bin" else data
     return folder, folder / "data-bin" if (folder / "data-bin").is_dir() else data
 
@@ -120,6 +127,28 @@ def again(data: Path, otherwise: str) -> str:
     where `prepare` did not make it.
     """
     return AGAIN if made_by_prepare(data) else otherwise
+
+
+def training_folders(data: Path) -> list[Path]:
+    """The folders that a training reads by turns.
+
+    Args:
+        data: as of :func:`prepared_folder`.
+    """
+    if os.pathsep in str(data) and not data.exists():
+        return [Path(each) for each in str(data).split(os.pathsep)]
+    return shard_folders(data) or [data]
+
+
+def shard_folders(folder: Path) -> list[Path]:
+    """The shards in a folder of `prepare --shard-size`, each a prepared folder, by their numbers.
+
+    Args:
+        folder: written by `prepare`; without shards there are none.
+    """
+    found = folder.glob(f"{SHARD}[0-9]*")
+    numbers = {path.name.removeprefix(SHARD): path for path in found if path.is_dir()}
+    return [numbers[number] for number in sorted(filter(str.isdecimal, numbers), key=int)]
 
 
 def _of(folder: Path, found: dict[str, Any]) -> TextSegmentation:

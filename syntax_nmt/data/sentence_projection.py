@@ -1,206 +1,215 @@
-"""Projects a corpus and its annotation file to subwords, batch by batch; compares the subwords with
-those that fairseq binarised.
+"""An annotation file and its text, read together and projected to subwords, a range of sentences at
+a time; the subwords are compared with those that fairseq binarised.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from fairseq.data import Dictionary
 
-from syntax_nmt.data.annotation.kind import AnnotationKind, Place
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation_transfer import OtherTextError
-from syntax_nmt.data.ragged import IndexedFile
+from syntax_nmt.data.data_bin import load_dictionary
+from syntax_nmt.data.file_ranges import Start, entry_starts
+from syntax_nmt.data.ragged import IndexedFile, open_indexed
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import BYTE_ORDER_MARK, read_lines
 from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation, zip_checked
 from syntax_nmt.errors import UserError
 
-_BATCH = 500
+_BATCH = 500  # rows that are held until they are written
 
 
-class Sentence(NamedTuple):
-    """The entries of one sentence in all files; `line` is a 1-based line number."""
+class TextRange(NamedTuple):
+    """Consecutive sentences.
 
-    line: int
-    pieces: str
-    words: str | None
-    place: Place
-    entry: Any
-    size: int
+    Attributes:
+        first: position of the first, from 0.
+        sentences: how many there are.
+        starts: where the first begins in each file: annotation, pieces, and words if there are any.
+    """
+
+    first: int
+    sentences: int
+    starts: tuple[Start, ...]
+
+
+class Part(NamedTuple):
+    """The rows of one kind that a range of sentences has.
+
+    Attributes:
+        file: the rows, as :func:`read_part` reads them. Labels have ids of the part's own.
+        labels: in the order of these ids, from 1.
+        counts: how many words have each label.
+        annotated: rows with annotation.
+    """
+
+    file: Path
+    labels: tuple[str, ...]
+    counts: Counter[str]
+    annotated: int
 
 
 class Projected(NamedTuple):
-    """Rows of one batch, concatenated, their sizes, and statistics."""
+    """What became of a range: a part for each kind, and how the annotation fits the text."""
 
-    values: np.ndarray
-    sizes: np.ndarray
-    annotated: int
-    unseen_labels: Counter[str]
-    fit: AnnotationFit
-
-
-class LabelCounts(NamedTuple):
-    """How often the words of one batch have each label, and statistics."""
-
-    counts: Counter[str]
+    parts: tuple[Part, ...]
     fit: AnnotationFit
 
 
 @dataclass(frozen=True)
-class Projector:
-    """Projects one annotation file of one language of one split to subwords.
+class AnnotatedText:
+    """One language of one split with an annotation file, which holds one kind of annotation or
+    several.
 
     Attributes:
         annotation: the annotation file.
+        kinds: those that are projected; each sentence is parsed and checked once for all of them.
         pieces: the segmented text.
         words: the tokenised text, or None if the pieces determine the words.
         scheme: one of `subwords.SCHEMES`.
         tokens: fairseq's prefix of the binarised tokens.
         lang: their language.
-        label_ids: id of each label of a kind that has some.
     """
 
     annotation: WordAnnotation
+    kinds: tuple[AnnotationKind, ...]
     pieces: Path
     words: Path | None
     scheme: str
     tokens: Path
     lang: str
-    label_ids: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def kind(self) -> AnnotationKind:
-        """Of the annotation file."""
-        return self.annotation.kind
 
     @property
     def dictionary(self) -> Path:
         """The vocabulary's file, which the binarised tokens were made with."""
         return self.tokens.with_name(f"dict.{self.lang}.txt")
 
-    def batches(
-        self, sizes: np.ndarray, binarised: BinarisedPieces | None = None
-    ) -> Iterator[list[Sentence]]:
-        """Reads all files in parallel.
+    @property
+    def text(self) -> Path:
+        """The file whose lines have the words."""
+        return self.words or self.pieces
 
-        Args:
-            sizes: the data-bin's own lengths, EOS included, (sentences,).
-            binarised: its tokens, which must equal the subwords.
+    def binarised(self) -> BinarisedPieces:
+        """The tokens; they stay open in this process as long as their files do not change.
 
         Raises:
-            UserError: the files have different numbers of sentences, or the subwords are others.
+            UserError: they are damaged, or have other numbers than the dictionary.
         """
-        batch: list[Sentence] = []
+        files = (Path(f"{self.tokens}.idx"), Path(f"{self.tokens}.bin"), self.dictionary)
+        try:
+            stamps = [(each.stat().st_mtime_ns, each.stat().st_size) for each in files]
+        except OSError as error:
+            raise UserError(f"{error.filename}: not found: run fairseq-preprocess again") from error
+        return _open_tokens(self.tokens, self.dictionary, self.pieces, tuple(stamps))
+
+    def ranges(self, sentences: int, size: int) -> Iterator[TextRange]:
+        """Cuts the text into ranges, each of which can be read by itself.
+
+        Args:
+            sentences: that the binarised text has.
+            size: sentences of a range; the last may have fewer.
+
+        Raises:
+            UserError: the files have different numbers of sentences.
+        """
         streams: dict[str, Iterator[Any]] = {
-            str(self.annotation.file): self.annotation.entries(),
-            str(self.pieces): read_lines(self.pieces),
-            f"{self.tokens}.idx": iter(sizes.tolist()),
+            str(self.annotation.file): entry_starts(self.annotation.file, self.annotation.kind),
+            str(self.pieces): entry_starts(self.pieces, None),
+            f"{self.tokens}.idx": iter(range(sentences)),
         }
         if self.words is not None:
-            streams[str(self.words)] = read_lines(self.words)
-        for line, ((place, entry), pieces, size, *words) in zip_checked(streams):
-            if binarised is not None:
-                binarised.check(line, pieces.split())
-            batch.append(Sentence(line, pieces, words[0] if words else None, place, entry, size))
-            if len(batch) == _BATCH:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
+            streams[str(self.words)] = entry_starts(self.words, None)
+        first, starts, number = 0, None, 0
+        for number, (annotation, pieces, _, *words) in zip_checked(streams):
+            if number - first > size:
+                yield TextRange(first, size, starts or ())
+                first, starts = number - 1, None
+            starts = starts or (annotation, pieces, *words)
+        if starts is not None:
+            yield TextRange(first, number - first, starts)
 
-    def project(self, batch: Sequence[Sentence]) -> Projected:
-        """Parses, checks and projects a batch.
+    def project(self, folder: Path, taken: TextRange) -> Projected:
+        """Parses, checks and projects the sentences of a range, and writes their rows.
 
         A sentence whose annotation has other words is counted by the fit, and has none from then
         on.
 
         Args:
-            batch: from :meth:`batches`.
+            folder: gets a file for each kind.
+            taken: of :meth:`ranges`.
 
         Raises:
             UserError: something is malformed; names file, line and both values.
         """
-        unseen: Counter[str] = Counter()
         fit = AnnotationFit()
-        rows = []
-        annotated = 0
-        for sentence, counts, found in self._transferred(batch, fit):
-            row = None if found is None else self._row(found, counts, unseen)
-            annotated += row is not None
-            rows.append(self.kind.no_row(sentence.size - 1) if row is None else row)
-        sizes = np.array([len(row) for row in rows], dtype=np.int64)
-        return Projected(np.concatenate(rows), sizes, annotated, unseen, fit)
-
-    def labels(self, batch: Sequence[Sentence]) -> LabelCounts:
-        """Counts the labels that rows would have, those of the words of the text.
-
-        Args:
-            batch: from :meth:`batches`.
-
-        Raises:
-            UserError: as of :meth:`project`.
-        """
-        counts: Counter[str] = Counter()
-        fit = AnnotationFit()
-        for _, _, found in self._transferred(batch, fit):
-            counts.update(() if found is None else self.kind.labels(found))
-        return LabelCounts(counts, fit)
+        name = f"{self.tokens.name}.{{}}.{taken.first}.part"
+        writers = [_PartWriter(folder / name.format(kind.name), kind) for kind in self.kinds]
+        for size, counts, found in self._transferred(taken, fit):
+            for writer in writers:
+                writer.add(size, counts, found)
+        return Projected(tuple(writer.close() for writer in writers), fit)
 
     def _transferred(
-        self, batch: Sequence[Sentence], fit: AnnotationFit
-    ) -> Iterator[tuple[Sentence, list[int], Any]]:
-        """Sentences, the number of pieces of each word, and the annotation of the words or None.
+        self, taken: TextRange, fit: AnnotationFit
+    ) -> Iterator[tuple[int, list[int], Any]]:
+        """Of each sentence the number of pieces, that of each word, and the annotation of the words
+        or None.
 
         Args:
             fit: counts the sentences whose annotation fits their text, and those it does not fit.
         """
-        for sentence in batch:
-            counts, words = self._words(sentence)
-            corpus = f"{self.words or self.pieces}:{sentence.line}"
+        kind, binarised = self.annotation.kind, self.binarised()
+        of_annotation, of_pieces, *of_words = taken.starts
+        words_lines = [] if self.words is None else [read_lines(self.words, of_words[0].position)]
+        streams = (
+            self.annotation.entries(of_annotation),
+            read_lines(self.pieces, of_pieces.position),
+            *words_lines,
+        )
+        sentences = islice(zip(*streams), taken.sentences)
+        for line, ((place, entry), pieces, *words) in enumerate(sentences, taken.first + 1):
+            cut = pieces.split()
+            counts, split = self._words(line, cut, binarised, words[0] if words else None)
             try:
-                found = self.kind.read(sentence.entry, words, sentence.place, corpus)
+                found = kind.read(entry, split, place, f"{self.text}:{line}")
             except OtherTextError as error:
-                fit.add_mismatch(sentence.line, error)
-                yield sentence, counts, None
+                fit.add_mismatch(line, error)
+                yield len(cut), counts, None
                 continue
-            fit.add(found, len(words))
-            yield sentence, counts, None if found is None else found.annotation
+            fit.add(found, len(split))
+            yield len(cut), counts, None if found is None else found.annotation
 
-    def _words(self, sentence: Sentence) -> tuple[list[int], list[str]]:
+    def _words(
+        self, line: int, pieces: list[str], binarised: BinarisedPieces, words: str | None
+    ) -> tuple[list[int], list[str]]:
         """The number of pieces of each word, and the words."""
-        where = f"{self.pieces}:{sentence.line}"
-        pieces = sentence.pieces.split()
-        if len(pieces) != sentence.size - 1:
+        where = f"{self.pieces}:{line}"
+        size = binarised.check(line, pieces)
+        if len(pieces) != size:
             raise UserError(
-                f"{where}: {len(pieces)} subwords, but {self.tokens}.idx has {sentence.size - 1} "
+                f"{where}: {len(pieces)} subwords, but {self.tokens}.idx has {size} "
                 f"for this sentence: give the very files that fairseq-preprocess was given"
             )
         counts = pieces_per_word(pieces, self.scheme, where)
-        if sentence.words is None:
+        if words is None:
             return counts, join_pieces(pieces, counts, self.scheme)
-        words = sentence.words.split()
-        if len(words) != len(counts):
+        split = words.split()
+        if len(split) != len(counts):
             raise UserError(
                 f"{where}: {len(counts)} words ({self.scheme} segmentation), but "
-                f"{self.words}:{sentence.line} has {len(words)}: segment this very text, without "
+                f"{self.words}:{line} has {len(split)}: segment this very text, without "
                 f"a normalisation that splits words, or give the right --subwords"
             )
-        return counts, words
-
-    def _row(
-        self, annotation: Any, counts: Sequence[int], unseen: Counter[str]
-    ) -> np.ndarray | None:
-        unknown = self.kind.unseen(annotation, self.label_ids)
-        if unknown:
-            unseen.update(unknown)
-            return None
-        return self.kind.row(annotation, counts, self.label_ids)
+        return counts, split
 
     def words_of_lines(self) -> Iterator[list[str]]:
         """The words of each line of the text."""
@@ -213,24 +222,81 @@ class Projector:
             yield join_pieces(pieces, counts, self.scheme)
 
 
+class _PartWriter:
+    """Writes the rows of a range for one kind; memory does not grow with their number."""
+
+    def __init__(self, file: Path, kind: AnnotationKind) -> None:
+        self._file, self._kind = file, kind
+        self._stream = open(file, "wb")  # noqa: SIM115
+        self._rows: list[np.ndarray] = []
+        # No text has all of these, but a kind may need them.
+        needed = kind.ordered(()) if kind.labels_file else ()
+        self._ids = {label: number for number, label in enumerate(needed, start=1)}
+        self._counts: Counter[str] = Counter()
+        self._annotated = 0
+
+    def add(self, size: int, counts: Sequence[int], found: Any) -> None:
+        """Adds a sentence.
+
+        Args:
+            counts: the number of pieces of each word.
+            found: annotation of the words; None = none.
+        """
+        if found is None:
+            row = self._kind.no_row(size)
+        else:
+            labels = tuple(self._kind.labels(found))
+            self._counts.update(labels)
+            for label in labels:
+                self._ids.setdefault(label, len(self._ids) + 1)
+            row = self._kind.row(found, counts, self._ids)
+            self._annotated += 1
+        self._rows.append(row)
+        if len(self._rows) == _BATCH:
+            self._write()
+
+    def _write(self) -> None:
+        np.save(self._stream, np.array([len(row) for row in self._rows], dtype=np.int32))
+        np.save(self._stream, np.concatenate(self._rows))
+        self._rows.clear()
+
+    def close(self) -> Part:
+        """Writes the rest."""
+        with self._stream:
+            if self._rows:
+                self._write()
+        return Part(self._file, tuple(self._ids), self._counts, self._annotated)
+
+
+def read_part(file: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The rows of a part, some at a time: their sizes, and all their numbers."""
+    with open(file, "rb") as stream:
+        while stream.peek(1):
+            yield np.load(stream), np.load(stream)
+
+
 class BinarisedPieces:
     """The tokens of a binarised text, for comparison with their text.
 
     Args:
         tokens: fairseq's prefix of them.
         text: the segmented text, for messages.
+
+    Attributes:
+        indexed: the tokens, memory-mapped.
+        sizes: the length of each sentence with EOS, (sentences,).
     """
 
     def __init__(
         self, tokens: Path, indexed: IndexedFile, dictionary: Dictionary, text: Path
     ) -> None:
         self._tokens = tokens
-        self._values, self._sizes = indexed
-        self._starts = np.cumsum(self._sizes) - self._sizes
+        self.indexed = indexed
+        self.sizes = indexed.sizes
         self._dictionary = dictionary
         self._text = text
 
-    def check(self, line: int, pieces: Sequence[str]) -> None:
+    def check(self, line: int, pieces: Sequence[str]) -> int:
         """Compares a line, without EOS.
 
         A line of another length is ignored: another check reports it.
@@ -238,14 +304,18 @@ class BinarisedPieces:
         Args:
             line: its 1-based number.
 
+        Returns:
+            The length that it should have.
+
         Raises:
             UserError: they differ; names both.
         """
-        if len(pieces) != self._sizes[line - 1] - 1:
-            return
+        size = int(self.sizes[line - 1]) - 1
+        if len(pieces) != size:
+            return size
         get, unknown = self._dictionary.indices.get, self._dictionary.unk()
-        start = self._starts[line - 1]
-        found = self._values[start : start + len(pieces)].tolist()
+        start = int(self.indexed.starts(line - 1))
+        found = self.indexed.values[start : start + size].tolist()
         given = [get(piece, unknown) for piece in pieces]
         if line == 1 and found != given:  # fairseq keeps it
             given[0] = get(f"{BYTE_ORDER_MARK}{pieces[0]}", unknown)
@@ -256,7 +326,31 @@ class BinarisedPieces:
                 f"{self._tokens}.bin has {self._symbol(found[place])!r} there: give the very files "
                 f"that fairseq-preprocess was given"
             )
+        return size
 
     def _symbol(self, token: int) -> str:
         symbols = self._dictionary.symbols
         return symbols[token] if 0 <= token < len(symbols) else f"token {token}"
+
+
+@lru_cache(maxsize=2)
+def _open_tokens(
+    tokens: Path, dictionary: Path, text: Path, stamps: tuple[tuple[int, int], ...]
+) -> BinarisedPieces:
+    """Opens a binarised text and its vocabulary.
+
+    Args:
+        text: the segmented text, for messages.
+        stamps: times and sizes of the files, so that files that were written again are opened.
+    """
+    try:
+        indexed = open_indexed(tokens, shortest=1)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{error}: run fairseq-preprocess again") from error
+    loaded = load_dictionary(dictionary)
+    if len(indexed.values) and int(indexed.values.max()) >= len(loaded):
+        raise UserError(
+            f"{dictionary}: {len(loaded)} entries, but {tokens}.bin has token "
+            f"{int(indexed.values.max())}: run fairseq-preprocess again"
+        )
+    return BinarisedPieces(tokens, indexed, loaded, text)

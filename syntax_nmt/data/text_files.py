@@ -3,6 +3,7 @@
 import errno
 import gzip
 import hashlib
+import io
 import json
 import os
 import stat
@@ -12,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import IO, Any, BinaryIO, TextIO
+from typing import IO, Any, BinaryIO, TextIO, cast
 
 from syntax_nmt.errors import UserError
 
@@ -34,48 +35,89 @@ UNKNOWN_BYTES = "backslashreplace"
 _BLOCK = 1 << 20
 
 
-def open_text(path: str | Path) -> IO[str]:
+def open_bytes(path: str | Path) -> BinaryIO:
+    """Opens a file for reading; a name ending in `.gz` is decompressed on the fly.
+
+    Raises:
+        UserError: the file is missing or not readable.
+    """
+    opener = gzip.open if str(path).endswith(".gz") else open
+    try:
+        return cast(BinaryIO, opener(path, "rb"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}): check the path") from error
+
+
+def open_text(path: str | Path, start: int = 0) -> IO[str]:
     """Opens a UTF-8 text file for reading; a name ending in `.gz` is decompressed on the fly.
 
     Only a newline ends a line. If a carriage return or another Unicode separator did, too, all
     later sentences would be shifted against those of the other side.
 
+    Args:
+        start: position in bytes of the line to begin with; of a `.gz` file, in its content.
+
     Raises:
         UserError: the file is missing or not readable.
     """
-    try:
-        if str(path).endswith(".gz"):
-            return gzip.open(path, "rt", encoding=_ENCODING, newline="\n")
-        return open(path, encoding=_ENCODING, newline="\n")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}): check the path") from error
+    stream = open_bytes(path)
+    if start:
+        stream.seek(start)
+    # A byte order mark stands at the beginning alone.
+    encoding = "utf-8" if start else _ENCODING
+    return io.TextIOWrapper(stream, encoding=encoding, newline="\n")
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
+def read_lines(path: str | Path, start: int = 0) -> Iterator[str]:
     """The lines of a text file, one at a time, without the newline and a carriage return before it.
 
     Args:
         path: the file, plain or `.gz`; lines end as :func:`open_text` says.
+        start: position in bytes of the line to begin with; of a `.gz` file, in its content.
 
     Raises:
         UserError: the file cannot be read, is not UTF-8, or is a truncated gzip file.
     """
     number = 0
-    with open_text(path) as stream:
-        try:
+    try:
+        with open_text(path, start) as stream:
             for line in stream:
                 number += 1
                 yield line.removesuffix("\n").removesuffix("\r")
-        except UnicodeDecodeError as error:
-            raise UserError(
-                f"{path}:{_undecodable_line(path)}: not UTF-8 ({error.reason}): convert the file, "
-                f"for instance with iconv"
-            ) from error
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise UserError(
-                f"{path}:{number + 1}: the gzip file is damaged or truncated ({error}): "
-                f"fetch or write it again"
-            ) from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}:{_undecodable_line(path)}: not UTF-8 ({error.reason}): convert the file, "
+            f"for instance with iconv"
+        ) from error
+    except _OF_GZIP as error:
+        raise damaged_gzip(path, number + 1, error) from error
+
+
+_OF_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def damaged_gzip(path: str | Path, line: int, error: Exception) -> UserError:
+    """The message for a `.gz` file that cannot be read to its end."""
+    return UserError(
+        f"{path}:{line}: the gzip file is damaged or truncated ({error}): fetch or write it again"
+    )
+
+
+def line_starts(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file in bytes, each after the position of its first byte.
+
+    Raises:
+        UserError: the file cannot be read, or is a truncated gzip file.
+    """
+    position = number = 0
+    try:
+        with open_bytes(path) as stream:
+            for line in stream:
+                number += 1
+                yield position, line
+                position += len(line)
+    except _OF_GZIP as error:
+        raise damaged_gzip(path, number + 1, error) from error
 
 
 def _undecodable_line(path: str | Path) -> int:

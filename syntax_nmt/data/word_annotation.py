@@ -10,6 +10,7 @@ from typing import Any
 
 from syntax_nmt.data.annotation.kind import AnnotationKind, Place
 from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
+from syntax_nmt.data.file_ranges import BEGINNING, Start
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 
@@ -32,10 +33,14 @@ class WordAnnotation:
     kind: AnnotationKind
     attach_roots: bool = False
 
-    def entries(self) -> Iterator[tuple[Place, Any]]:
-        """The raw entries."""
-        for line, entry in self.kind.entries(read_lines(self.file)):
-            place = Place(self.file, line)
+    def entries(self, start: Start = BEGINNING) -> Iterator[tuple[Place, Any]]:
+        """The raw entries.
+
+        Args:
+            start: of the entry to begin with.
+        """
+        for line, entry in self.kind.entries(read_lines(self.file, start.position)):
+            place = Place(self.file, start.line - 1 + line)
             yield place, self.kind.attach_roots(entry) if self.attach_roots else entry
 
 

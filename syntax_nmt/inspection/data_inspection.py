@@ -19,6 +19,7 @@ from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.data_bin_names import TextName
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, TextFigures, TokenFile, WordOpeners
+from syntax_nmt.data.folders_of_training import check_same_dictionaries, check_same_labels
 from syntax_nmt.data.manifest import NAME, AnnotationFile, Fingerprint, read_manifest, remedy
 from syntax_nmt.data.subwords import CONTINUED, NO_SUBWORDS, SUBWORD_NMT, detect_scheme
 from syntax_nmt.errors import UserError
@@ -95,6 +96,22 @@ def inspect_data(
         UserError: it is no data-bin folder. Other errors are in the result.
     """
     return _Inspector(Inspection(find_data(folder)), scheme).run(words)
+
+
+def compare_folders(found: Sequence[Inspection]) -> None:
+    """Adds to the problems of a folder that a training cannot read it by turns with the first.
+
+    Args:
+        found: the folders of one training.
+    """
+    folders = [each.data.path for each in found]
+    languages = dict.fromkeys(text.name.language for text in found[0].texts)
+    for number, folder in enumerate(folders[1:], start=1):
+        try:
+            check_same_dictionaries((folders[0], folder), list(languages))
+            check_same_labels((folders[0], folder), BINARISED_KINDS)
+        except UserError as error:
+            found[number].problems.append(str(error))
 
 
 class _Inspector:

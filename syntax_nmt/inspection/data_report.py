@@ -28,21 +28,24 @@ def text_report(found: Inspection) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def json_report(found: Inspection) -> str:
-    """The same figures as a JSON object, null where there are none.
+def json_report(found: Sequence[Inspection]) -> str:
+    """The same figures as a JSON object, null where there are none; a list of several folders'.
 
     Args:
-        found: an inspected folder.
+        found: inspected folders.
     """
-    content = {
-        "folder": str(found.data.path),
-        "sound": not found.problems,
-        "problems": found.problems,
-        "warnings": found.warnings,
-        "files_checked": len(_checked_files(found)),
-        "texts": [_text_figures(found, text) for text in found.texts],
-    }
-    return json_text(content)
+    contents = [
+        {
+            "folder": str(each.data.path),
+            "sound": not each.problems,
+            "problems": each.problems,
+            "warnings": each.warnings,
+            "files_checked": len(_checked_files(each)),
+            "texts": [_text_figures(each, text) for text in each.texts],
+        }
+        for each in found
+    ]
+    return json_text(contents[0] if len(contents) == 1 else {"folders": contents})
 
 
 def _header(found: Inspection) -> str:

@@ -83,7 +83,7 @@ def choose_rows(texts: Sequence[OpenText], number: int, seed: int) -> list[int]:
         lacking += sizes > _FITS_A_SCREEN
         lacking += _with_unknown(text)[:length]
         for annotation in text.annotations.values():
-            lacking += annotation.rows.bounds[:length, 1] < 0
+            lacking += ~annotation.rows.block(0, length).annotated
     rows = np.random.default_rng(seed).permutation(np.flatnonzero(filled))
     best = rows[np.argsort(lacking[rows], kind="stable")][:number]
     return sorted(best.tolist())
@@ -112,7 +112,7 @@ def _drawn_text(opened: OpenText, row: int) -> list[str]:
     sentence = _segmented(text, opened.tokens.tokens(row))
     lines = labelled(text.name.language, sentence.words)
     for kind, annotation in opened.annotations.items():
-        if annotation.rows.bounds[row, 1] < 0:
+        if not annotation.rows.block(row, 1).annotated[0]:
             lines += labelled(kind.name, ["not annotated"])
         else:
             lines += kind.show(annotation.rows[row], sentence, annotation.labels)

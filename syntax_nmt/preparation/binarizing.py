@@ -5,23 +5,19 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-import numpy as np
 from fairseq.data import indexed_dataset
 
-from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation import DERIVED_KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.binarised_annotation import read_labels
-from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
-from syntax_nmt.data.projection import NO_ANNOTATION
-from syntax_nmt.data.ragged import RaggedWriter, open_indexed
-from syntax_nmt.data.sentence_projection import BinarisedPieces, LabelCounts, Projected, Projector
+from syntax_nmt.data.sentence_projection import AnnotatedText, Part, Projected, read_part
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.word_annotation import (
@@ -36,14 +32,20 @@ from syntax_nmt.data.word_annotation import (
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.binarised_texts import BinarisedText, find_text_files, report_missing
 from syntax_nmt.preparation.executor import OrderedMap, ordered_map
+from syntax_nmt.preparation.joining import Joined, Rows, join_rows, report_labels
+from syntax_nmt.preparation.label_lists import (
+    LabelCounts,
+    LabelLists,
+    given_labels,
+    labels_on_record,
+    refuse_two_lists,
+)
 from syntax_nmt.preparation.splits import named_prefixes
 from syntax_nmt.progress import Progress
 from syntax_nmt.text.languages import SOURCE, TARGET
 
-_FEW_KNOWN = 0.1  # smaller shares of values that training has are reported
 _STAGING = ".binarize-"  # prefix of the folder of incomplete files
-
-_OfBatch = TypeVar("_OfBatch", Projected, LabelCounts)
+_RANGE = 10_000  # sentences that a worker takes at a time; the progress bar's step
 
 
 def binarize(
@@ -62,13 +64,15 @@ def binarize(
     attach_roots: bool = False,
     features: str | None = None,
     feature_threshold: int = FEATURE_THRESHOLD,
+    labels: str | Path | None = None,
+    counts: str | Path | None = None,
     report: Callable[[str], None] = print,
 ) -> dict[str, AnnotationFile]:
     """Binarises every annotation file there is; needs fairseq-preprocess to have run.
 
-    Labels, such as chunk types, are those of the training text, all its parts together. A
-    validation or test sentence with one that training does not have counts as not annotated, and
-    the report says so. All files appear together at the end: a failure does not change the folder.
+    Labels, such as chunk types, are those of a given list, or those of the training text, all its
+    parts together. A sentence with one that the list does not have counts as not annotated, and the
+    report says so. All files appear together at the end: a failure does not change the folder.
 
     Args:
         destdir: the data-bin folder.
@@ -83,6 +87,11 @@ def binarize(
         attach_roots: attaches further roots of a parse to its first word.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         feature_threshold: values of them that the training text has less often are `<unk>`.
+        labels: a list of labels, or a folder with such lists, in place of those of the training
+            text: folders with the same lists can be trained on together (`data1:data2`).
+        counts: a file that gets the labels of the training text, with the number of words of each.
+            The folder is then a shard of a corpus, and lists all labels of all its own texts until
+            :func:`~syntax_nmt.preparation.corpus_labels.take_labels` knows those of the corpus.
         report: called with each line of the report.
 
     Returns:
@@ -111,7 +120,16 @@ def binarize(
             f"{texts[0].annotation_path(TEXT_KINDS[0])}: make them, or name their folder with "
             "--words"
         )
-    choices = _Choices(subwords, workers, on_mismatch == SKIP, attach_roots, feature_threshold)
+    given = None if labels is None else Path(labels)
+    choices = _Choices(
+        subwords,
+        workers,
+        on_mismatch == SKIP,
+        attach_roots,
+        feature_threshold,
+        given,
+        None if counts is None else Path(counts),
+    )
     if columns and not any(columns[0] in text.annotation for text in texts):
         raise UserError(
             f"--features {features}: there are no dependency trees of {source_lang}, which have "
@@ -132,6 +150,16 @@ class _Choices(NamedTuple):
     skip_mismatched: bool
     attach_roots: bool
     feature_threshold: int
+    given: Path | None
+    counts: Path | None
+
+
+class _ProjectedFile(NamedTuple):
+    """The parts of an annotation file by kind, and how it fits its text."""
+
+    source: AnnotatedText
+    parts: dict[AnnotationKind, list[Part]]
+    fit: AnnotationFit
 
 
 def _write_all(
@@ -141,212 +169,205 @@ def _write_all(
     report: Callable[[str], None],
 ) -> dict[str, AnnotationFile]:
     """Writes into a temporary folder, then moves all files, the manifest last."""
+    manifest = read_manifest(destdir)
+    given = {} if choices.given is None else given_labels(choices.given, texts)
+    known = {**_recorded_labels(texts, destdir, manifest, given), **given}
     staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=destdir))
     try:
-        written = {}
+        projected: dict[str, _ProjectedFile] = {}
         with ordered_map(choices.workers) as mapped:
-            labels = {
-                kind: _labels(kind, texts, destdir, staging, choices, mapped) for kind in KINDS
-            }
             for text in texts:
-                for projector in _projectors(text, choices, labels):
-                    name = f"{text.tokens.name}.{projector.kind.name}"
-                    written[name] = _write_one(
-                        projector, staging / name, mapped, choices.skip_mismatched, report
-                    )
-        write_manifest(staging, {**read_manifest(destdir), **written})
-        for path in sorted(staging.iterdir(), key=lambda path: path.name == MANIFEST):
-            os.replace(path, destdir / path.name)
+                for source in _annotated_texts(text, choices):
+                    found = _project(source, staging, mapped, choices)
+                    names = (f"{text.tokens.name}.{kind.name}" for kind in source.kinds)
+                    projected.update(dict.fromkeys(names, found))
+        labels = {**_counted_labels(texts, projected, known, choices), **known}
+        for kind in labels:
+            if kind in given or kind not in known:
+                content = "\n".join([*labels[kind], ""])
+                (staging / str(kind.labels_file)).write_text(content, encoding="utf-8")
+        if choices.given is not None:
+            refuse_two_lists([staging / str(kind.labels_file) for kind in given], choices.given,
+                             manifest, projected)  # fmt: skip
+        written = {}
+        for text in texts:
+            for kind in text.annotation:
+                name = f"{text.tokens.name}.{kind.name}"
+                listed = labels.get(kind, ())
+                written[name] = _write_one(
+                    projected[name], kind, staging / name, listed, kind in given, report
+                )
+        write_manifest(staging, {**manifest, **written})
+        move_files(staging, destdir)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return written
 
 
-def _projectors(
-    text: BinarisedText, choices: _Choices, labels: Mapping[AnnotationKind, Sequence[str]]
-) -> Iterator[Projector]:
-    """The projectors of one text, one per annotation file."""
-    for kind in text.annotation:
-        yield _projector(text, kind, choices, labels[kind])
+def move_files(staging: Path, destdir: Path) -> None:
+    """Moves the files of one folder to another, the manifest last."""
+    for path in sorted(staging.iterdir(), key=lambda path: path.name == MANIFEST):
+        os.replace(path, destdir / path.name)
 
 
-def _projector(
-    text: BinarisedText, kind: AnnotationKind, choices: _Choices, labels: Sequence[str] = ()
-) -> Projector:
+def _annotated_texts(text: BinarisedText, choices: _Choices) -> Iterator[AnnotatedText]:
+    """The annotation files of one text, each with all kinds that it holds."""
     schemes = choices.subwords
     scheme = schemes if isinstance(schemes, str) else schemes[text.lang]
-    if scheme == "auto":
+    if scheme == "auto" and text.annotation:
         scheme = detect_scheme(read_lines(text.pieces))
-    annotation = WordAnnotation(text.annotation[kind], kind, choices.attach_roots)
-    ids = {label: number for number, label in enumerate(labels, start=1)}
-    return Projector(annotation, text.pieces, text.words, scheme, text.tokens, text.lang, ids)
-
-
-def _labels(
-    kind: AnnotationKind,
-    texts: Sequence[BinarisedText],
-    destdir: Path,
-    staging: Path,
-    choices: _Choices,
-    mapped: OrderedMap,
-) -> tuple[str, ...]:
-    """The labels of the training text, sorted and written to a file; or those of the file."""
-    annotated = [text for text in texts if kind in text.annotation]
-    if kind.labels_file is None or not annotated:
-        return ()
-    training = [text for text in annotated if text.split.startswith("train")]
-    if training:
-        counts: Counter[str] = Counter()
-        for text in training:
-            counts.update(_label_counts(_projector(text, kind, choices), mapped, choices))
-        labels = kind.listed(counts, choices.feature_threshold)
-        (staging / kind.labels_file).write_text("\n".join([*labels, ""]), encoding="utf-8")
-        return tuple(labels)
-    if not (destdir / kind.labels_file).is_file():
-        raise UserError(
-            f"{annotated[0].annotation[kind]}: the {kind.label}s are those of the training text, "
-            f"which has no .{kind.ending} file: make one and give --trainpref too"
+    by_file: dict[Path, list[AnnotationKind]] = {}
+    for kind, file in text.annotation.items():
+        by_file.setdefault(file, []).append(kind)
+    for file, kinds in by_file.items():
+        annotation = WordAnnotation(file, kinds[0], choices.attach_roots)
+        yield AnnotatedText(
+            annotation, tuple(kinds), text.pieces, text.words, scheme, text.tokens, text.lang
         )
-    _check_recorded_labels(destdir, kind.labels_file)
-    return read_labels(destdir, kind)
 
 
-def _label_counts(projector: Projector, mapped: OrderedMap, choices: _Choices) -> Counter[str]:
-    """How often the words of a text have each label: those of its tokens, not of its annotation."""
-    sizes, _ = _open_tokens(projector)
-    counts: Counter[str] = Counter()
-    fit = AnnotationFit()
-    for found in _explained(projector, mapped(projector.labels, projector.batches(sizes))):
-        counts.update(found.counts)
-        fit.merge(found.fit)
-    _refuse_mismatches(fit, choices.skip_mismatched)
-    return counts
+def _project(
+    source: AnnotatedText, folder: Path, mapped: OrderedMap, choices: _Choices
+) -> _ProjectedFile:
+    """Projects an annotation file, range by range."""
+    sentences = len(source.binarised().sizes)
+    share = -(-sentences // (2 * choices.workers))
+    # The content of a .gz file before a range is read with it: so there are few of them.
+    compressed = any(file.suffix == ".gz" for file in (source.annotation.file, source.text))
+    ranges = source.ranges(sentences, max(1, share if compressed else min(share, _RANGE)))
+    found = _ProjectedFile(source, {kind: [] for kind in source.kinds}, AnnotationFit())
+    name = f"{source.tokens.name}.{source.kinds[0].name}"
+    with Progress(None, name, "sentences", sentences) as progress:
+        for done in _explained(source, mapped(partial(source.project, folder), ranges)):
+            for kind, part in zip(source.kinds, done.parts):
+                found.parts[kind].append(part)
+            found.fit.merge(done.fit)
+            progress.update(done.fit.sentences)
+    if found.fit.mismatched and not choices.skip_mismatched:
+        raise found.fit.refusal("or give --on-mismatch skip")
+    return found
 
 
-def _refuse_mismatches(fit: AnnotationFit, skip_mismatched: bool) -> None:
-    if fit.mismatched and not skip_mismatched:
-        raise fit.refusal("or give --on-mismatch skip")
-
-
-def _check_recorded_labels(destdir: Path, labels_file: str) -> None:
-    """Refuses a list of labels that differs from that of other annotation files."""
-    found = Fingerprint.of(destdir / labels_file)
-    for name, entry in read_manifest(destdir).items():
-        if entry.files.get(labels_file, found) != found:
-            raise UserError(
-                f"{destdir / labels_file}: has changed since {name} was made with it: give "
-                f"--trainpref too, so that all are made anew"
-            )
-
-
-def _write_one(
-    projector: Projector,
-    prefix: Path,
-    mapped: OrderedMap,
-    skip_mismatched: bool,
-    report: Callable[[str], None],
-) -> AnnotationFile:
-    sizes, binarised = _open_tokens(projector)
-    writer = RaggedWriter(prefix)
-    annotated = known = total = 0
-    unseen: Counter[str] = Counter()
-    fit = AnnotationFit()
-    with Progress(None, prefix.name, "sentences", len(sizes)) as progress:
-        batches = projector.batches(sizes, binarised)
-        for projected in _explained(projector, mapped(projector.project, batches)):
-            for row in np.split(projected.values, np.cumsum(projected.sizes)[:-1]):
-                writer.add(row)
-            annotated += projected.annotated
-            known += projector.kind.known_values(projected.values, len(projector.label_ids))
-            total += int((projected.values != NO_ANNOTATION).sum())
-            unseen.update(projected.unseen_labels)
-            fit.merge(projected.fit)
-            progress.update(len(projected.sizes))
-    writer.close()
-    _refuse_mismatches(fit, skip_mismatched)
-    _report_written(projector, prefix.name, annotated, unseen, fit, report)
-    if known < total * _FEW_KNOWN:
-        report(
-            f"{prefix.name}: only {known} of {total} subwords have a {projector.kind.label} that "
-            f"the training text has, so that models are told little: annotate "
-            f"{projector.annotation.file} as the training text was"
-        )
-    return AnnotationFile(
-        sentences=len(sizes),
-        annotated=annotated,
-        source=projector.annotation.file.name,
-        source_text=Fingerprint.of(projector.annotation.file),
-        files=_fingerprints(projector, prefix),
-    )
-
-
-def _explained(projector: Projector, results: Iterator[_OfBatch]) -> Iterator[_OfBatch]:
+def _explained(source: AnnotatedText, results: Iterator[Projected]) -> Iterator[Projected]:
     """Yields the results; reports sentences that an annotation file lacks."""
-    place = (projector.annotation, projector.words_of_lines)
-    text = projector.words or projector.pieces
+    place = (source.annotation, source.words_of_lines)
     known = False
     try:
         for found in results:
             if found.fit.mismatched and not known:
                 known = True
-                refuse_shift(*place, found.fit.mismatched[0], text)
+                refuse_shift(*place, found.fit.mismatched[0], source.text)
             yield found
     except EntryCountError:
-        refuse_missing(*place, text)
+        refuse_missing(*place, source.text)
         raise
 
 
-def _open_tokens(projector: Projector) -> tuple[np.ndarray, BinarisedPieces]:
-    """Length of each binarised sentence, EOS included, (sentences,); and the tokens themselves."""
-    tokens = projector.tokens
-    try:
-        indexed = open_indexed(tokens, shortest=1)
-    except (OSError, ValueError) as error:
-        raise UserError(f"{error}: run fairseq-preprocess again") from error
-    dictionary = load_dictionary(projector.dictionary)
-    if len(indexed.values) and int(indexed.values.max()) >= len(dictionary):
-        raise UserError(
-            f"{projector.dictionary}: {len(dictionary)} entries, but {tokens}.bin has token "
-            f"{int(indexed.values.max())}: run fairseq-preprocess again"
-        )
-    return indexed.sizes, BinarisedPieces(tokens, indexed, dictionary, projector.pieces)
+def _recorded_labels(
+    texts: Sequence[BinarisedText],
+    destdir: Path,
+    manifest: dict[str, AnnotationFile],
+    given: LabelLists,
+) -> LabelLists:
+    """The lists of kinds that are neither given nor in the training text."""
+    files = {kind: file for text in texts for kind, file in text.annotation.items()}
+    training = {kind for text in texts if _is_training(text) for kind in text.annotation}
+    return {
+        kind: labels_on_record(kind, file, destdir, manifest)
+        for kind, file in files.items()
+        if kind.labels_file is not None and kind not in {*training, *given}
+    }
 
 
-def _fingerprints(projector: Projector, prefix: Path) -> dict[str, Fingerprint]:
+def _counted_labels(
+    texts: Sequence[BinarisedText],
+    projected: Mapping[str, _ProjectedFile],
+    known: Container[AnnotationKind],
+    choices: _Choices,
+) -> LabelLists:
+    """The labels of the training text; of all texts if the folder is a shard."""
+    training: dict[AnnotationKind, Counter[str]] = {}
+    everywhere: dict[AnnotationKind, Counter[str]] = {}
+    for text in texts:
+        for kind in text.annotation:
+            if kind.labels_file is None or kind in known:
+                continue
+            counts = training.setdefault(kind, Counter())
+            for part in projected[f"{text.tokens.name}.{kind.name}"].parts[kind]:
+                if _is_training(text):
+                    counts.update(part.counts)
+                everywhere.setdefault(kind, Counter()).update(part.counts)
+    if choices.counts is None:
+        threshold = choices.feature_threshold
+        return {kind: tuple(kind.listed(found, threshold)) for kind, found in training.items()}
+    LabelCounts(training, everywhere).write(choices.counts)
+    return {kind: tuple(kind.ordered(found)) for kind, found in everywhere.items()}
+
+
+def _is_training(text: BinarisedText) -> bool:
+    return text.split.startswith("train")
+
+
+def _write_one(
+    projected: _ProjectedFile,
+    kind: AnnotationKind,
+    prefix: Path,
+    labels: Sequence[str],
+    given: bool,
+    report: Callable[[str], None],
+) -> AnnotationFile:
+    """Joins the parts of one kind and removes them.
+
+    Args:
+        given: whether the labels are, and not counted in the training text.
+    """
+    source, fit, parts = projected.source, projected.fit, projected.parts[kind]
+    rows = (Rows(read_part(part.file), part.labels, part.annotated) for part in parts)
+    joined = join_rows(rows, kind, labels, prefix, source.binarised().indexed)
+    for part in parts:
+        part.file.unlink()
+    _report_written(source, prefix.name, joined, fit, report)
+    report_labels(prefix.name, kind, joined, given, source.annotation.file, report)
+    return AnnotationFile(
+        sentences=joined.sentences,
+        annotated=joined.annotated,
+        source=source.annotation.file.name,
+        source_text=Fingerprint.of(source.annotation.file),
+        files=_fingerprints(source, kind, prefix),
+    )
+
+
+def _fingerprints(
+    source: AnnotatedText, kind: AnnotationKind, prefix: Path
+) -> dict[str, Fingerprint]:
     """The files that loading depends on: new files, tokens, dictionary, tag list."""
     paths = [
         path(str(base))
-        for base in (prefix, projector.tokens)
+        for base in (prefix, source.tokens)
         for path in (indexed_dataset.data_file_path, indexed_dataset.index_file_path)
     ]
-    paths.append(str(projector.dictionary))
-    if projector.kind.labels_file is not None:
-        new = prefix.with_name(projector.kind.labels_file)
-        paths.append(str(new if new.is_file() else projector.tokens.with_name(new.name)))
+    paths.append(str(source.dictionary))
+    if kind.labels_file is not None:
+        new = prefix.with_name(kind.labels_file)
+        paths.append(str(new if new.is_file() else source.tokens.with_name(new.name)))
     return {Path(path).name: Fingerprint.of(path) for path in paths}
 
 
 def _report_written(
-    projector: Projector,
+    source: AnnotatedText,
     name: str,
-    annotated: int,
-    unseen: Counter[str],
+    joined: Joined,
     fit: AnnotationFit,
     report: Callable[[str], None],
 ) -> None:
-    sentences, skipped = fit.sentences, len(fit.mismatched)
+    sentences, skipped = joined.sentences, len(fit.mismatched)
     of_these = f", {skipped} of these skipped as of other words" if skipped else ""
     report(
-        f"{name}: {sentences} sentences from {projector.annotation.file}, {annotated} annotated, "
-        f"{sentences - annotated} without annotation{of_these} ({projector.scheme} segmentation)"
+        f"{name}: {sentences} sentences from {source.annotation.file}, {joined.annotated} "
+        f"annotated, {sentences - joined.annotated} without annotation{of_these} "
+        f"({source.scheme} segmentation)"
     )
-    for note in fit.notes(projector.annotation.file, projector.words or projector.pieces):
+    for note in fit.notes(source.annotation.file, source.text):
         report(note)
     if skipped:
         report(f"{fit.first} (the first that was skipped)")
-    if unseen:
-        listed = ", ".join(f"{tag} in {count}" for tag, count in sorted(unseen.items()))
-        report(
-            f"{name}: sentences with {projector.kind.label}s that the training text does not have "
-            f"count as not annotated ({listed})"
-        )

@@ -65,12 +65,16 @@ def command(plan: Plan, destination: Path) -> list[str]:
     line += [f"--source-lang={plan.source}", f"--target-lang={plan.target}"]
     line += [f"--destdir={destination}", f"--workers={plan.workers}"]
     for side, lang in (("src", plan.source), ("tgt", plan.target)):
-        if lang in plan.vocabularies:  # fairseq counts its own symbols, too
+        if plan.corpus is not None:
+            dictionary = plan.corpus.vocabulary / "data-bin" / f"dict.{lang}.txt"
+            line.append(f"--{side}dict={dictionary}")
+        elif lang in plan.vocabularies:  # fairseq counts its own symbols, too
             words = plan.vocabularies[lang] + Dictionary().nspecial
             line += [f"--nwords{side}={words}"]
     for option, prefixes in plan.piece_prefixes.items():
         line += [f"--{option}={prefixes}"]
-    return [*line, "--joined-dictionary"] if plan.joined else line
+    joined = plan.joined and plan.corpus is None  # otherwise both dictionaries are the same
+    return [*line, "--joined-dictionary"] if joined else line
 
 
 def written_files(plan: Plan) -> list[Path]:

@@ -24,6 +24,20 @@ from syntax_nmt.text.languages import SOURCE
 
 
 @dataclass(frozen=True)
+class OfCorpus:
+    """What a shard has in common with the other shards of its corpus.
+
+    Attributes:
+        vocabulary: a prepared folder, that of a sample, with the models and dictionaries.
+        labels: a folder with the lists of labels; None = they are not known yet, and this shard's
+            labels are counted.
+    """
+
+    vocabulary: Path
+    labels: Path | None = None
+
+
+@dataclass(frozen=True)
 class Plan:
     """All settings of a preparation.
 
@@ -45,6 +59,7 @@ class Plan:
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         feature_threshold: values of them that training has less often are `<unk>`.
         linearised: how parses become text; None = they do not.
+        corpus: of which this is a shard; None = it is all of its corpus.
     """
 
     source: str
@@ -64,6 +79,7 @@ class Plan:
     features: str | None = None
     feature_threshold: int = FEATURE_THRESHOLD
     linearised: Linearising | None = None
+    corpus: OfCorpus | None = None
 
     @property
     def cut_languages(self) -> list[str]:
@@ -89,6 +105,12 @@ class Plan:
     def data_bin(self) -> Path:
         """The folder that fairseq reads."""
         return self.folder / "data-bin"
+
+    @property
+    def label_counts(self) -> Path | None:
+        """The file with this shard's labels; None = their list is known, or the folder's own."""
+        unknown = self.corpus is not None and self.corpus.labels is None
+        return self.folder / "labels.json" if unknown else None
 
     @property
     def parser_config(self) -> Path:

@@ -1,6 +1,6 @@
 """The steps from raw parallel text to a data-bin folder, in their order, and a report of them."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -193,17 +193,18 @@ class Preparation:
         plan = self.plan
         if not plan.cut_languages:
             return
-        if plan.piece_model is not None:
-            self._given_model(plan.piece_model)
+        if plan.corpus is not None:
+            for name in dict.fromkeys(plan.model(lang).name for lang in plan.cut_languages):
+                self._given_model(plan.corpus.vocabulary / name, plan.folder / name)
+        elif plan.piece_model is not None:
+            self._given_model(plan.piece_model, plan.model(plan.source))
         elif plan.joined:
             self._trained_model(plan.languages)
         else:
             for lang in plan.cut_languages:
                 self._trained_model([lang])
 
-    def _given_model(self, given: Path) -> None:
-        model = self.plan.model(self.plan.source)
-
+    def _given_model(self, given: Path, model: Path) -> None:
         def make() -> Report:
             size = load_model(given).get_piece_size()
             if given.resolve() != model.resolve():
@@ -263,6 +264,11 @@ class Preparation:
         made_from: dict[str, Any] = {
             "pieces": pieces, "languages": plan.languages, "joined": plan.joined
         }  # fmt: skip
+        if plan.corpus is not None:
+            dictionaries = [
+                plan.corpus.vocabulary / f"data-bin/dict.{lang}.txt" for lang in plan.languages
+            ]
+            made_from["dictionaries"] = [self.steps.checksum(path) for path in dictionaries]
         if plan.vocabularies:
             made_from["vocabularies"] = dict(plan.vocabularies)
         # Programs that use the folder read here that its text has brackets.
@@ -316,6 +322,8 @@ class Preparation:
                 attach_roots=plan.attach_roots,
                 features=plan.features,
                 feature_threshold=plan.feature_threshold,
+                labels=None if plan.corpus is None else plan.corpus.labels,
+                counts=plan.label_counts,
                 report=lambda line: self.note(f"  {line}"),
                 **plan.piece_prefixes,
             )
@@ -338,10 +346,12 @@ class Preparation:
             made_from["derived"] = ",".join(derived)
         if plan.features is not None:
             made_from["features"] = f"{plan.features} {plan.feature_threshold}"
-        self.steps.run("binarize", made_from, make, lambda: _side_information(plan.data_bin))
+        if plan.corpus is not None:
+            made_from["labels of"] = str(plan.corpus.labels)
+        self.steps.run("binarize", made_from, make, lambda: side_information(plan.data_bin))
 
 
-def _side_information(data_bin: Path) -> list[Path]:
+def side_information(data_bin: Path) -> list[Path]:
     """The annotation files that a data-bin folder's manifest lists."""
     names = read_manifest(data_bin)
     files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
@@ -351,19 +361,23 @@ def _side_information(data_bin: Path) -> list[Path]:
 
 def _remove_annotation(data_bin: Path) -> None:
     """Removes outdated files of an earlier run, which would otherwise be used."""
-    for path in reversed(_side_information(data_bin)):
+    for path in reversed(side_information(data_bin)):
         path.unlink()
 
 
-def summary(done: Preparation) -> str:
-    """A table of the splits."""
+def summary(plan: Plan, reports: Mapping[str, Report]) -> str:
+    """A table of the splits.
+
+    Args:
+        reports: of the steps, by their names.
+    """
     head = ("split", "lines", "words", "empty", "pieces/word", "unknown", "annotated")
-    names = [f"{split.name}.{lang}" for split in done.plan.splits for lang in done.plan.languages]
-    return Table(head, [_row(done, name) for name in names]).render(PLAIN)
+    names = [f"{split.name}.{lang}" for split in plan.splits for lang in plan.languages]
+    rows = [_row(reports, name) for name in names if f"words/{name}" in reports]
+    return Table(head, rows).render(PLAIN)
 
 
-def _row(done: Preparation, name: str) -> tuple[str, ...]:
-    reports = done.steps.reports
+def _row(reports: Mapping[str, Report], name: str) -> tuple[str, ...]:
     words, pieces = reports[f"words/{name}"], reports[f"pieces/{name}"]
     unknown = reports["data-bin"]["unknown"].get(name, 0.0)
     return (
@@ -373,15 +387,15 @@ def _row(done: Preparation, name: str) -> tuple[str, ...]:
         f"{words['empty']:,}",
         f"{pieces['pieces'] / max(1, pieces['words']):.3f}",
         f"{unknown:g}%",
-        _annotated_shares(done, name),
+        _annotated_shares(reports, name),
     )
 
 
-def _annotated_shares(done: Preparation, name: str) -> str:
+def _annotated_shares(reports: Mapping[str, Report], name: str) -> str:
     """The source of each kind of annotation, and the number of lines that have it."""
     shares = []
     for kind in TEXT_KINDS:
-        report = done.steps.reports.get(f"words/{name}.{kind.ending}")
+        report = reports.get(f"words/{name}.{kind.ending}")
         if report is None:
             continue
         if "from" in report:

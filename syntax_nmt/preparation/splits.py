@@ -53,11 +53,14 @@ def prefix_options(folder: Path, splits: Iterable[str]) -> dict[str, str]:
     return {option: ",".join(paths) for option, paths in found.items()}
 
 
-def find_splits(*prefixes: str | None, source: str, target: str) -> list[Split]:
+def find_splits(
+    *prefixes: str | None, source: str, target: str, in_shards: bool = False
+) -> list[Split]:
     """The splits of a corpus, every line read once and every pair of files found parallel.
 
     Args:
         *prefixes: as of :func:`named_prefixes`.
+        in_shards: there may be several training texts.
         source: source language, the files' suffix.
         target: target language, the files' suffix.
 
@@ -66,10 +69,11 @@ def find_splits(*prefixes: str | None, source: str, target: str) -> list[Split]:
             lines than its counterpart.
     """
     found = named_prefixes(*prefixes)
-    if any(name == "train1" for name, _ in found):
+    if not in_shards and any(name == "train1" for name, _ in found):
         raise UserError(
             f"--trainpref {prefixes[0]}: there can be one training text, as fairseq-preprocess "
-            "takes no more: join the parts, one file a language, and name that"
+            "takes no more: join the parts, one file a language, and name that; or give "
+            "--shard-size"
         )
     return [_find_split(name, prefix, source, target) for name, prefix in found]
 

@@ -80,6 +80,10 @@ class Steps:
             json.dump(self._done, out, indent=1)
         return report
 
+    def forget(self, name: str) -> None:
+        """Has a step done again."""
+        self._done.pop(name, None)
+
     def report(self, name: str) -> Report | None:
         """The report of a finished step; None if there was none or its files have changed."""
         done = self._done.get(name)

@@ -16,7 +16,6 @@ from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_TARGET, l
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
 from syntax_nmt.models.presets import LINES
-from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.preparation.training_data import TrainingData, argument
 from syntax_nmt.preparation.training_settings import TrainingSettings, training_settings
 
@@ -150,7 +149,9 @@ def training_threads(data: TrainingData) -> dict[str, str]:
 
 
 def _settings(data: TrainingData) -> TrainingSettings:
-    return training_settings(data.pairs, torch.cuda.is_available(), data.tokens)
+    settings = training_settings(data.pairs, torch.cuda.is_available(), data.tokens)
+    # An epoch of fairseq is one folder.
+    return replace(settings, epochs=settings.epochs * len(data.data_bins))
 
 
 def _shared(data: TrainingData, user_dir: Path) -> list[str]:
@@ -175,7 +176,7 @@ def train_command(
         (size.rnn_suffix, size.rnn_options) if method.family == RNN else (size.suffix, size.options)
     )
     return [
-        *["fairseq-train", argument(data.data_bin), *_shared(data, user_dir)],
+        *["fairseq-train", argument(data.all_data_bins), *_shared(data, user_dir)],
         *["--arch", method.arch + suffix, *method.training_options],
         *(["--share-all-embeddings"] if data.joined and method.shares_embeddings else []),
         *["--criterion", method.criterion, "--label-smoothing", "0.1", *sizes],
@@ -223,7 +224,7 @@ def typed_command(
     data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
     """The program that translates typed text."""
-    parser = ["--parser-config", argument(data.folder / PARSER_CONFIG)] if method.reads else []
+    parser = ["--parser-config", argument(data.parser_config)] if method.reads else []
     shared = [argument(data.data_bin), *_shared(data, user_dir)]
     return ["fairseq-interactive", *shared, *parser, *_model(data, method, save_dir)]
 

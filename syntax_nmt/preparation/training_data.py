@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import no_data_bin
 from syntax_nmt.data.data_bin_names import check_name, language_pairs
+from syntax_nmt.data.folders_of_training import check_same_dictionaries, check_same_labels
 from syntax_nmt.data.linearised_folder import PARSED_SOURCE, linearised_mode
-from syntax_nmt.data.manifest import read_manifest
+from syntax_nmt.data.manifest import AnnotationFile, read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
     RECORD,
     TextSegmentation,
     prepared_folder,
     read_segmentation,
+    shard_folders,
+    training_folders,
 )
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.text_files import checksum
@@ -34,19 +40,21 @@ class TrainingData:
 
     Attributes:
         folder: that `syntax-nmt prepare` made, or the data-bin folder's own.
-        data_bin: the folder that fairseq reads.
+        data_bins: the folders that fairseq reads training text from, an epoch each; all other text
+            is in the first.
         languages: source and target.
         pairs: of the training text.
         tokens: of a sentence of it, the mean of both sides, with EOS.
         splits: that are there, in fairseq's order.
-        annotated: by split the kinds of annotation of which some sentence has one.
+        annotated: by split the kinds of annotation of which some sentence has one; of training
+            text, in every folder.
         parsed: the kinds that a parser made, which parses typed text likewise.
         joined: whether both languages have one vocabulary.
         segmentation: how text is segmented, by language; empty = not known.
     """
 
     folder: Path
-    data_bin: Path
+    data_bins: Sequence[Path]
     languages: tuple[str, str]
     pairs: int
     tokens: float
@@ -61,47 +69,68 @@ class TrainingData:
         """Reads a folder.
 
         Args:
-            data: that `syntax-nmt prepare` made, or a data-bin folder.
+            data: that `syntax-nmt prepare` made, or a data-bin folder, or several with `:` between
+                them.
 
         Raises:
-            UserError: it has no training text, or a language that is no plain name.
+            UserError: it has no training text, or a language that is no plain name; or several
+                folders have other dictionaries or labels.
         """
         folder, data_bin = prepared_folder(data)
+        data_bins = [prepared_folder(each)[1] for each in training_folders(data)]
         pairs = language_pairs(data_bin)
         if not pairs:
             raise no_data_bin(data_bin, "train.SOURCE-TARGET.SOURCE.idx")
         source, target = pairs[0]
         for language in (source, target):
             check_name(language, f"{data_bin}: language")
+        check_same_dictionaries(data_bins, pairs[0])
+        check_same_labels(data_bins, KINDS)
         pair = f"{source}-{target}"
         splits = _splits(data_bin, pair, source)
-        if "train" not in splits:
-            raise UserError(f"{data_bin}: has no training text: give the folder of one")
-        try:
-            sides = [
-                open_indexed(data_bin / f"train.{pair}.{lang}").sizes for lang in (source, target)
-            ]
-        except (OSError, ValueError) as error:
-            raise UserError(f"{error}: run fairseq-preprocess again") from error
-        tokens = float(sum(sizes.sum() for sizes in sides)) / max(1, 2 * len(sides[0]))
-        manifest = read_manifest(data_bin)
+        sides = [_train_sizes(each, pair, lang) for each in data_bins for lang in pairs[0]]
+        sentences = sum(map(len, sides)) // 2
+        tokens = float(sum(int(sizes.sum()) for sizes in sides)) / max(1, 2 * sentences)
         names = {kind: target if kind.side == TARGET else source for kind in KINDS}
+        manifests = [read_manifest(each) for each in data_bins]
+
+        def is_annotated(manifest: Mapping[str, AnnotationFile], name: str) -> bool:
+            return name in manifest and manifest[name].annotated > 0
+
         annotated = {
             split: [
                 kind
                 for kind, lang in names.items()
-                if (found := manifest.get(f"{split}.{pair}.{lang}.{kind.name}")) is not None
-                and found.annotated
+                if all(
+                    is_annotated(manifest, f"{split}.{pair}.{lang}.{kind.name}")
+                    for manifest in (manifests if split == "train" else manifests[:1])
+                )
             ]
             for split in splits
         }
         dictionaries = {checksum(data_bin / f"dict.{lang}.txt") for lang in (source, target)}
         segmentation = read_segmentation(folder) if (folder / SEGMENTATION).is_file() else {}
         parsed = _parsed(folder, source) if (folder / PARSER_CONFIG).is_file() else []
+        top = data if shard_folders(data) else folder
         return cls(
-            folder, data_bin, (source, target), len(sides[0]), tokens, splits, annotated, parsed,
+            top, data_bins, (source, target), sentences, tokens, splits, annotated, parsed,
             len(dictionaries) == 1, segmentation,
         )  # fmt: skip
+
+    @property
+    def data_bin(self) -> Path:
+        """The first folder that fairseq reads."""
+        return self.data_bins[0]
+
+    @property
+    def all_data_bins(self) -> Path:
+        """All that fairseq reads, as it takes them."""
+        return Path(os.pathsep.join(map(str, self.data_bins)))
+
+    @property
+    def parser_config(self) -> Path:
+        """How typed text is parsed."""
+        return prepared_folder(self.data_bin)[0] / PARSER_CONFIG
 
     def is_parsed(self, kind: AnnotationKind) -> bool:
         """Whether a parser made it, which parses typed text likewise."""
@@ -141,6 +170,21 @@ class TrainingData:
         one_model = source.sentencepiece_model is not None
         model = source.sentencepiece_model if one_model else target.sentencepiece_model
         return [*options, "--bpe", "sentencepiece", "--sentencepiece-model", argument(model)]
+
+
+def _train_sizes(data_bin: Path, pair: str, language: str) -> np.ndarray:
+    """The length of each sentence of the training text.
+
+    Raises:
+        UserError: there is none, or it is damaged.
+    """
+    text = data_bin / f"train.{pair}.{language}"
+    if not text.with_name(f"{text.name}.idx").is_file():
+        raise UserError(f"{data_bin}: has no training text: give the folder of one")
+    try:
+        return open_indexed(text).sizes
+    except (OSError, ValueError) as error:
+        raise UserError(f"{error}: run fairseq-preprocess again") from error
 
 
 def _splits(data_bin: Path, pair: str, source: str) -> list[str]:

@@ -1,6 +1,6 @@
 """A data folder: languages and texts, checked before fairseq reads them, and their annotation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
 from syntax_nmt.data.data_bin import check_texts, no_data_bin, split_prefixes
 from syntax_nmt.data.data_bin_names import check_folders, check_format, check_name, language_pairs
+from syntax_nmt.data.folders_of_training import check_same_dictionaries, check_same_labels
 from syntax_nmt.data.syntax_dataset import SyntaxDataset
-from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.languages import SOURCE, TARGET
 
@@ -69,40 +69,7 @@ def check_languages(cfg: TranslationConfig) -> None:
         for language in fitting[0]:
             check_name(language, f"{folder}: language")
         cfg.source_lang, cfg.target_lang = fitting[0]
-    for other in others:
-        _check_same_dictionaries(folder, other, languages)
-
-
-def _check_same_dictionaries(folder: Path, other: Path, languages: Sequence[str]) -> None:
-    """fairseq reads those of the first folder, and uses them for the ids of the others.
-
-    Raises:
-        UserError: the other folder has another dictionary, or does not exist.
-    """
-    if not other.is_dir():
-        raise UserError(f"{other}: no such folder; give data-bin folders with : between them")
-    for name in (f"dict.{language}.txt" for language in languages):
-        if (other / name).is_file() and checksum(other / name) != checksum(folder / name):
-            raise UserError(
-                f"{other / name}: another dictionary than {folder / name}, by which its text would "
-                f"be read: make it with fairseq-preprocess --srcdict and --tgtdict of {folder}"
-            )
-
-
-def _check_same_labels(folders: Sequence[Path], kinds: Iterable[AnnotationKind]) -> None:
-    """A model is built for those of the first folder, and reads the others only in later epochs.
-
-    Raises:
-        UserError: another folder has other labels.
-    """
-    for name in filter(None, (kind.labels_file for kind in kinds)):
-        found = [folder / name for folder in folders if (folder / name).is_file()]
-        for other in found[1:]:
-            if checksum(other) != checksum(found[0]):
-                raise UserError(
-                    f"{other}: other labels than {found[0]}: give the parts of the training text "
-                    "as train, train1, … of one folder (`syntax-nmt binarize --trainpref ONE,TWO`)"
-                )
+    check_same_dictionaries((folder, *others), languages)
 
 
 class AnnotatedSplits:
@@ -126,7 +93,7 @@ class AnnotatedSplits:
         check_columns(cfg.load_features, "--load-features")
         self.kinds = [kind for kind in KINDS if kind.is_loaded(cfg)]
         self.labels: dict[AnnotationKind, tuple[str, ...]] = {}
-        _check_same_labels([*map(Path, utils.split_paths(cfg.data or ""))], self.kinds)
+        check_same_labels([*map(Path, utils.split_paths(cfg.data or ""))], self.kinds)
 
     def check(self, split: str, epoch: int, combine: bool) -> list[Path]:
         """Checks a split's texts before fairseq maps them; returns their names without language.

@@ -13,7 +13,7 @@ from syntax_nmt.data.annotation.columns import LEMMA
 from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.data_bin import load_dictionary, split_prefixes
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
-from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
+from syntax_nmt.data.ragged import RaggedArray, RaggedWriter, narrowest
 from syntax_nmt.errors import UserError
 from syntax_nmt.inspection.data_inspection import differences
 
@@ -27,11 +27,10 @@ ROWS = {
 }
 
 
-def write_rows(prefix, rows):
-    writer = RaggedWriter(prefix)
-    for row in rows:
-        writer.add(np.array(row, dtype=np.int32))
-    writer.close()
+def write_rows(prefix, rows, width="int32"):
+    with RaggedWriter(prefix, np.dtype(width)) as writer:
+        for row in rows:
+            writer.write(np.array(row, dtype=np.int32), [len(row)])
 
 
 def write_all(folder, rows=None):
@@ -61,10 +60,12 @@ def test_what_was_written_is_what_is_read(tmp_path, kind):
     annotation = open_kind(write_all(tmp_path), kind)
     assert [annotation.rows[index].tolist() for index in range(len(annotation))] == ROWS[kind]
     assert annotation.labels == (("NP", "VP") if kind == "chunks" else ())
-    assert (annotation.rows.bounds[:, 1] >= 0).sum() == (2 if kind == "chunks" else 1)
-    assert annotation.rows.values.dtype == np.int32
+    assert annotation.rows.block(0, len(annotation)).annotated.sum() == (
+        2 if kind == "chunks" else 1
+    )
+    assert annotation.rows[0].dtype == np.int32
     again = pickle.loads(pickle.dumps(annotation))
-    assert np.array_equal(again.rows.values, annotation.rows.values)
+    assert [again.rows[index].tolist() for index in range(len(again))] == ROWS[kind]
     assert len(pickle.dumps(annotation)) < 1000  # the name travels, not the data
 
 
@@ -73,11 +74,63 @@ def test_minus_one_stays_minus_one_in_the_file(tmp_path):
     assert (tmp_path / "a.bin").read_bytes() == b"\xff\xff\xff\xff"
 
 
+@pytest.mark.parametrize("width", [np.int8, np.int16, np.int32])
+def test_rows_of_every_width_are_the_same(tmp_path, width):
+    """Those of 0.3.0 are of 32 bits."""
+    rows = [[3, 1], [], [-1, -1, -1], [126]]
+    write_rows(tmp_path / "a", rows, width)
+    array = RaggedArray.open(tmp_path / "a")
+    assert (tmp_path / "a.bin").stat().st_size == 6 * np.dtype(width).itemsize
+    assert [array[index].tolist() for index in range(4)] == rows
+    bounds = array.bounds(np.array([3, 0, 1, 2]))
+    assert bounds.tolist() == [[5, 1], [0, 2], [2, -1], [2, -1]]
+    found = array.take(bounds[:, :1] + np.arange(2))
+    assert found.dtype == np.int32
+    assert found[0, 0] == 126
+
+
+def test_a_number_that_does_not_fit_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="128 does not fit int8"):
+        write_rows(tmp_path / "a", [[128]], "int8")
+    assert not (tmp_path / "a.idx").exists()
+
+
+@pytest.mark.parametrize(
+    ("greatest", "width"),
+    [(0, 8), (127, 8), (128, 16), (32767, 16), (32768, 32), (2**31 - 1, 32)],
+)
+def test_the_narrowest_width(greatest, width):
+    assert narrowest(greatest) == np.dtype(f"int{width}")
+
+
+def test_joined_files_of_other_widths_are_not_copied(tmp_path):
+    """As `train` and `train1` of several times: rows, batches, and what a worker is sent."""
+    first, second = [[5], [], [1, 2, 3]], [[-1], [300, 7]]
+    write_rows(tmp_path / "a", first, "int8")
+    write_rows(tmp_path / "b", second, "int16")
+    parts = [RaggedArray.open(tmp_path / name) for name in "ab"]
+    joined = RaggedArray.concatenate(parts, [2, 1])
+    expected = [*first, *first, *second]
+    assert [joined[index].tolist() for index in range(len(joined))] == expected
+    bounds = joined.bounds(np.array([7, 3, 2, 6, 1]))
+    assert bounds[:, 1].tolist() == [2, 1, 3, -1, -1]
+    rows = joined.take(bounds[:3, :1] + np.arange(3))
+    assert (rows[0, :2].tolist(), rows[1, 0], rows[2].tolist()) == ([300, 7], 5, [1, 2, 3])
+    assert [block.first for block in joined.blocks()] == [0, 3, 6]
+    assert [block.sizes.tolist() for block in joined.blocks()] == [[1, 0, 3], [1, 0, 3], [1, 2]]
+    again = pickle.loads(pickle.dumps(joined))
+    assert [again[index].tolist() for index in range(len(again))] == expected
+    assert len(pickle.dumps(joined)) < 1000
+    held = RaggedArray.concatenate([RaggedArray.from_rows(first), parts[1]])
+    again = pickle.loads(pickle.dumps(held))
+    assert [again[index].tolist() for index in range(len(again))] == [*first, *second]
+
+
 def test_nothing_but_empty_rows(tmp_path):
     write_rows(tmp_path / "a", [[], []])
     array = RaggedArray.open(tmp_path / "a")
     assert [array[index].tolist() for index in range(2)] == [[], []]
-    assert (array.bounds[:, 1] == -1).all()
+    assert (array.bounds(np.arange(len(array)))[:, 1] == -1).all()
 
 
 def test_no_manifest(tmp_path):
@@ -182,7 +235,7 @@ def test_another_type_is_refused(tmp_path):
     for row in ROWS["heads"]:
         builder.add_item(torch.ones(len(row)))
     builder.finalize(str(tmp_path / f"{NAME}.heads.idx"))
-    with pytest.raises(UserError, match="uint16 instead of int32"):
+    with pytest.raises(UserError, match="uint16 instead of int8, int16, int32"):
         open_kind(tmp_path, checksums=False)
 
 
@@ -228,8 +281,8 @@ def test_a_damaged_manifest(tmp_path):
     with pytest.raises(UserError, match=r"syntax\.json: damaged"):
         open_kind(tmp_path)
     content = json.loads(whole)
-    path.write_text(json.dumps({**content, "version": 2}))
-    with pytest.raises(UserError, match="format version 2, this program reads 1"):
+    path.write_text(json.dumps({**content, "version": 3}))
+    with pytest.raises(UserError, match="format version 3, this program reads up to 2"):
         open_kind(tmp_path)
 
 

@@ -83,8 +83,8 @@ def test_rows_and_what_they_cover():
     drawn = [TREES.draw(size, 0, np.random.default_rng(size)) for size in range(1, 9)]
     rows = RaggedArray.from_rows([single, TREES.no_row(7), TREES.no_row(0), *drawn])
     sizes = np.array([1, 7, 0, *range(1, 9)])
-    assert TREES.covered(rows, sizes).tolist() == sizes.tolist()
-    lowest, highest = rows.ranges()
+    assert TREES.covered(rows.block(0, len(rows)), sizes).tolist() == sizes.tolist()
+    lowest, highest = rows.block(0, len(rows)).ranges()
     least, greatest = TREES.limits(sizes, 0)
     parsed = lowest >= 0
     assert (lowest[parsed] >= least).all()

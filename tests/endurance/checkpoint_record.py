@@ -75,10 +75,9 @@ def data_folder(folder: Path) -> Path:
 def annotation_files(folder: Path) -> Path:
     """An annotation file of a few rows, and the manifest that describes it."""
     prefix = folder / "train.src-tgt.src.heads"
-    writer = RaggedWriter(prefix)
-    for row in ROWS:
-        writer.add(np.array(row, dtype=np.int32))
-    writer.close()
+    with RaggedWriter(prefix) as writer:
+        for row in ROWS:
+            writer.write(np.array(row, dtype=np.int32), [len(row)])
     names = [f"{prefix.name}.{end}" for end in ("bin", "idx")]
     files = {name: Fingerprint.of(folder / name) for name in names}
     text = Fingerprint.of(folder / names[0])

@@ -3,7 +3,6 @@
 import gzip
 import re
 import shutil
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +15,8 @@ from loaded_tasks import task_of
 from nltk import Tree
 
 from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TEXT_KINDS
-from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.character_alignment import same_spelling
-from syntax_nmt.data.ragged import open_indexed
-from syntax_nmt.data.sentence_projection import BinarisedPieces, Projector
+from syntax_nmt.data.sentence_projection import AnnotatedText, read_part
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.word_annotation import AnnotationFit, WordAnnotation
@@ -157,30 +154,26 @@ def text_subjects(prepared, folder: Path) -> list[Subject]:
         ending = name.partition(".")[2].removesuffix(".gz")
         lang = ending.partition(".")[0]
         text = f"{name.partition('.')[0]}.{lang}"
-        projector = Projector(
+        source = AnnotatedText(
             WordAnnotation(space / name, ENDING_OF[ending]),
+            (ENDING_OF[ending],),
             space / f"{text}.p",
             space / text,
             detect_scheme(read_lines(space / f"{text}.p")),
             prepared.data / f"{name.partition('.')[0]}.src-tgt.{lang}",
             lang,
-            {tag: number for number, tag in enumerate(read_labels(prepared.data, CHUNKS), start=1)},
         )
-        indexed, dictionary = binarised(projector.tokens)
-        pieces = BinarisedPieces(projector.tokens, indexed, dictionary, projector.pieces)
         fit = AnnotationFit()
         rows = []
-        for found in map(projector.project, projector.batches(indexed.sizes, pieces)):
+        for taken in source.ranges(len(source.binarised().sizes), 500):
+            found = source.project(folder, taken)
             fit.merge(found.fit)
-            rows.append((found.values.tolist(), found.sizes.tolist()))
+            blocks = read_part(found.parts[0].file)
+            rows += [(sizes.tolist(), values.tolist()) for sizes, values in blocks]
+            rows.append(found.parts[0].labels)
         if fit.mismatched:  # nothing is written then
             raise fit.refusal("or give --on-mismatch skip")
         return rows
-
-    @cache
-    def binarised(tokens: Path) -> tuple:
-        dictionary = tokens.with_name(f"dict{tokens.suffix}.txt")
-        return open_indexed(tokens), Dictionary.load(str(dictionary))
 
     def allowed(name: str) -> str:
         return same_words(space, name)

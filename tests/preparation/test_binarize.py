@@ -17,6 +17,7 @@ from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation import binarizing
 from syntax_nmt.preparation.binarizing import binarize
 
 # Words ("@": cut here into pieces), heads, bracketing; chunks of the target, the same words.
@@ -96,6 +97,54 @@ def test_from_text_to_batch(tmp_path, scheme):
     assert ((batch["chunk_tags"] == 4) == (batch["target"] == 2))[:2].all()
     heads, tokens = batch["heads"][0], batch["net_input"]["src_tokens"][0]
     assert torch.equal(heads >= 0, tokens > 2)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_ranges_of_any_size_give_the_same_bytes(tmp_path, monkeypatch, size, packed):
+    """A worker reads its sentences alone, from where they begin in each file."""
+    texts = [SENTENCES[i % 5] for i in range(7)]
+    (tmp_path / "plain").mkdir()
+    write_texts(tmp_path, "train", texts)
+    for name in ("train.de.conllu", "train.de"):  # blank lines, a mark, ends of another system
+        file = tmp_path / "tok" / name
+        blank = "\n  \n\t\r\n" if name.endswith("conllu") else ""
+        text = file.read_text().replace("\n\n", f"\n\n{blank}")
+        file.write_bytes(f"\ufeff{text}".replace("\n", "\r\n").encode())
+    preprocess_texts(tmp_path)
+    whole, said = run(tmp_path)
+    files = {path.name: path.read_bytes() for path in (tmp_path / "data-bin").iterdir()}
+    if packed:
+        for file in list((tmp_path / "tok").glob("train.*")):
+            file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+            file.unlink()
+    monkeypatch.setattr(binarizing, "_RANGE", size)
+    parts, said_of_parts = run(tmp_path)
+    assert [line.replace(".gz", "") for line in said_of_parts] == said
+    for path in (tmp_path / "data-bin").iterdir():
+        assert (packed and path.name == "syntax.json") or path.read_bytes() == files[path.name]
+    assert {name: each.files for name, each in parts.items()} == {
+        name: each.files for name, each in whole.items()
+    }
+
+
+@pytest.mark.dear
+def test_workers_give_the_same_bytes(corpus):
+    databin = preprocess_texts(corpus)
+    run(corpus)
+    files = {path.name: path.read_bytes() for path in databin.iterdir()}
+    run(corpus, workers=2)
+    assert {path.name: path.read_bytes() for path in databin.iterdir()} == files
+
+
+def test_a_sentence_that_a_later_range_lacks_is_named(corpus, monkeypatch):
+    preprocess_texts(corpus)
+    monkeypatch.setattr(binarizing, "_RANGE", 1)
+    file = corpus / "tok" / "train.de.conllu"
+    blocks = file.read_text().split("\n\n")
+    file.write_text("\n\n".join([*blocks[:1], *blocks[2:]]))
+    with pytest.raises(UserError, match=r"conllu:15: sentence 4 is missing here"):
+        run(corpus)
 
 
 def test_only_the_annotation_files_that_are_named_are_taken(corpus):

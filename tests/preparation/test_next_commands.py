@@ -50,7 +50,7 @@ def folder_of(
     """
     text = TextSegmentation("none", folder / "sentencepiece.model")
     return TrainingData(
-        folder, folder / "data-bin", ("en", "de"), pairs, 17.5, of, dict.fromkeys(of, kinds),
+        folder, [folder / "data-bin"], ("en", "de"), pairs, 17.5, of, dict.fromkeys(of, kinds),
         parsed, True, {"en": text, "de": text},
     )  # fmt: skip
 

@@ -97,7 +97,15 @@ class Column(OfDependencyTrees):
                 f"--feature-threshold {threshold}: every value of {self.name.upper()} is rarer "
                 f"(the most frequent has {max(counts.values())}): give a lower one"
             )
-        return [UNKNOWN, *sorted(frequent - {UNKNOWN}), EMPTY]
+        return self.ordered(frequent)
+
+    def ordered(self, labels: Iterable[str]) -> list[str]:
+        """`<unk>`, the values, and `_` for none."""
+        return [UNKNOWN, *sorted({*labels} - {UNKNOWN, EMPTY}), EMPTY]
+
+    def id_of_others(self, label_ids: Mapping[str, int]) -> int:
+        """That of `<unk>`."""
+        return label_ids[UNKNOWN]
 
     def unseen(self, annotation: DependencyTree, label_ids: Mapping[str, int]) -> set[str]:
         """None: they are `<unk>`."""

@@ -12,6 +12,7 @@ from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, trans
 from syntax_nmt.data.collation import collate_heads
 from syntax_nmt.data.conllu import (
     attach_roots,
+    block_starts,
     conllu_blocks,
     format_no_parse,
     format_tree,
@@ -41,6 +42,10 @@ class OfDependencyTrees(AnnotationKind):
     def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         """The sentences of a CoNLL-U file."""
         return conllu_blocks(lines)
+
+    def starts(self, lines: Iterator[bytes]) -> Iterator[int]:
+        """See :func:`~syntax_nmt.data.conllu.block_starts`."""
+        return block_starts(lines)
 
     def parse(self, entry: Any, place: Place) -> DependencyTree | None:
         """The tree of a block."""

@@ -15,7 +15,7 @@ from syntax_nmt.arguments import flag
 from syntax_nmt.data.annotation_transfer import Transferred
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
-from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
@@ -235,7 +235,20 @@ class AnnotationKind(ABC):
         Raises:
             UserError: no annotation has a label, and the kind needs some.
         """
-        return sorted(counts) or [self.no_label]
+        return self.ordered(counts)
+
+    def ordered(self, labels: Iterable[str]) -> list[str]:
+        """Labels in the order of their ids, each once."""
+        return sorted({*labels}) or [self.no_label]
+
+    def id_of_others(self, label_ids: Mapping[str, int]) -> int | None:
+        """The id that a label without one has; None = its sentence counts as not annotated."""
+        return None
+
+    def starts(self, lines: Iterator[bytes]) -> Iterator[int]:
+        """The position, from 0, of the line in which each entry of a text file begins, as soon as
+        the line is taken."""
+        return (number for number, _ in enumerate(lines))
 
     def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
         """Labels without an id, with which a sentence counts as not annotated."""
@@ -265,11 +278,11 @@ class AnnotationKind(ABC):
         """The row of a sentence of `size` subwords without annotation; it begins with −1."""
         return np.full(size, NO_ANNOTATION, dtype=np.int32)
 
-    def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
+    def covered(self, rows: RowBlock, sizes: np.ndarray) -> np.ndarray:
         """The number of subwords that each row covers, for comparison with the sentences' `sizes`.
 
         Args:
-            sizes: lengths of its sentences without EOS, (sentences,).
+            sizes: lengths of these sentences without EOS, (sentences,).
         """
         return rows.sizes
 

@@ -13,7 +13,7 @@ from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.figures.annotation_figures import PhraseFigures
 from syntax_nmt.data.phrases import parsed_lengths
-from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.text_columns import labelled
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
@@ -37,9 +37,9 @@ class Phrases(OfConstituents):
         """See :func:`~syntax_nmt.data.phrases.parsed_lengths`."""
         return np.asarray(parsed_lengths(annotation, counts), dtype=np.int32)
 
-    def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
+    def covered(self, rows: RowBlock, sizes: np.ndarray) -> np.ndarray:
         """The sum of each row; a sentence without parse fits any length."""
-        sums = np.zeros(len(rows), dtype=np.int64)
+        sums = np.zeros(len(sizes), dtype=np.int64)
         filled = rows.sizes > 0  # reduceat gives an empty row its neighbour's first number
         if filled.any():
             sums[filled] = np.add.reduceat(rows.values, rows.starts[filled], dtype=np.int64)

@@ -13,7 +13,7 @@ from syntax_nmt.data.annotation.phrases import PHRASES
 from syntax_nmt.data.collation import collate_merges
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.merges import Merge, binary_merges, random_merges
-from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.text_columns import labelled
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
@@ -44,9 +44,9 @@ class Trees(OfConstituents):
         """See :func:`~syntax_nmt.data.merges.binary_merges`."""
         return _row(binary_merges(annotation, counts))
 
-    def covered(self, rows: RaggedArray, sizes: np.ndarray) -> np.ndarray:
+    def covered(self, rows: RowBlock, sizes: np.ndarray) -> np.ndarray:
         """One more than it has merges; a sentence without a tree fits any length."""
-        return np.where(rows.bounds[:, 1] < 0, sizes, rows.sizes // 2 + 1)
+        return np.where(rows.annotated, rows.sizes // 2 + 1, sizes)
 
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
         """A node below the root."""

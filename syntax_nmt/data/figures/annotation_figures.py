@@ -69,7 +69,7 @@ class AnnotationFigures:
         """
         first, sentences = text.block.first, len(text.block.sizes)
         self.sentences += sentences
-        self.annotated += int((rows.bounds[first : first + sentences, 1] >= 0).sum())
+        self.annotated += int(rows.block(first, sentences).annotated.sum())
 
     def figures(self) -> dict[str, Any]:
         """All figures by name; None if the divisor is 0."""
@@ -206,12 +206,11 @@ def _annotated_rows(
         the concatenated numbers, the row of each counted from `first`, and (number,) True =
         annotated.
     """
-    sizes = rows.sizes[first : first + number]
-    annotated = rows.bounds[first : first + number, 1] >= 0
-    begin = int(rows.starts[first])
-    owners = np.repeat(np.arange(number), sizes)
+    block = rows.block(first, number)
+    annotated = block.annotated
+    owners = np.repeat(np.arange(number), block.sizes)
     kept = annotated[owners]
-    return rows.values[begin : begin + len(owners)][kept], owners[kept], annotated
+    return block.values[kept].astype(np.int32), owners[kept], annotated
 
 
 NO_TREE = "whose heads are no tree with one root"
@@ -256,9 +255,8 @@ class TreeFigures(AnnotationFigures):
         """
         super().add(text, rows)
         sizes, first = text.block.sizes, text.block.first
-        annotated = rows.bounds[first : first + len(sizes), 1] >= 0
-        begin = int(rows.starts[first])
-        heads = rows.values[begin : begin + len(text.block.tokens)]
+        block = rows.block(first, len(sizes))
+        annotated, heads = block.annotated, block.values.astype(np.int32)
         self.unsure += int((annotated & text.unsure).sum())
         usable = annotated & ~text.unsure
         if usable.any():

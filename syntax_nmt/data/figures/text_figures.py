@@ -46,7 +46,7 @@ class TokenFile:
     Attributes:
         prefix: its files without their ending.
         dictionary: its vocabulary.
-        sizes: length of each sentence with EOS, (sentences,) int64.
+        sizes: length of each sentence with EOS, (sentences,).
     """
 
     def __init__(self, prefix: str | Path, dictionary: Dictionary) -> None:
@@ -62,7 +62,7 @@ class TokenFile:
             if not Path(path).is_file():
                 raise UserError(f"{path}: not found: {_REMEDY}")
         try:
-            self._values, self.sizes = open_indexed(self.prefix, shortest=1)
+            self._values, self.sizes, _ = open_indexed(self.prefix, shortest=1)
         except (OSError, ValueError) as error:
             raise UserError(f"{error}: {_REMEDY}") from error
 
@@ -91,7 +91,9 @@ class TokenFile:
             tokens = np.array(self._values[begin : ends[last - 1]])
             closing = ends[first:last] - 1 - begin
             self._check(tokens, closing, first)
-            yield Block(first, np.delete(tokens, closing), self.sizes[first:last] - 1)
+            yield Block(
+                first, np.delete(tokens, closing), self.sizes[first:last].astype(np.int64) - 1
+            )
             first, begin = last, int(ends[last - 1])
 
     def _check(self, tokens: np.ndarray, closing: np.ndarray, first: int) -> None:
