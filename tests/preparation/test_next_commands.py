@@ -233,18 +233,18 @@ def test_no_data_folder(tmp_path):
 def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     """Every program gets the folder as it is, and nothing else runs."""
     folder = tmp_path / name
-    data = folder_of(folder, PHRASES, parsed=(PHRASES,))
-    text = said_of(data)
+    text = said_of(folder_of(folder, PHRASES, parsed=(PHRASES,)))
     said = r"^(train .*|[\w ',*-]+:|  and translate .*|then translate .*)$"
     pasted = re.sub(said, "", text, flags=re.MULTILINE)
-    programs = "".join(f"{program}() {{ printf '%s\\0' \"$@\"; }}\n" for program in PARSERS)
+    recorded = "".join(f"{program}() {{ printf '%s\\0' \"$@\"; }}\n" for program in PARSERS)
     done = subprocess.run(
-        ["bash", "-c", programs + pasted], capture_output=True, text=True, cwd=tmp_path
+        ["bash", "-c", recorded + pasted], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0
     assert done.stderr == ""
     arguments = done.stdout.split("\0")
-    assert arguments.count(str(folder / "data-bin")) == len(commands(data)) > 7
+    programs = re.findall(rf"^ *(?:{'|'.join(PARSERS)}) ", pasted, flags=re.MULTILINE)
+    assert arguments.count(str(folder / "data-bin")) == len(programs) > 7
     assert arguments.count(str(folder / "phrases")) == 1
     assert not (tmp_path / "x").exists()
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from syntax_nmt.scoring.translations.significance import FEWEST, SeedTest
 
@@ -83,5 +83,7 @@ def _prior(variances: np.ndarray, degrees: np.ndarray) -> tuple[float, float]:
     excess = float(logs.var(ddof=1) - special.polygamma(1, half[known]).mean())
     if excess <= 0:
         return math.inf, pooled
+    from scipy import optimize  # loads for a quarter of a second, and few tables come here
+
     found = optimize.brentq(lambda x: special.polygamma(1, x) - excess, 1e-8, 1e8)
     return 2 * found, math.exp(logs.mean() + special.digamma(found) - math.log(found))
