@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.preparation.plan import OfCorpus, Plan
 from syntax_nmt.preparation.preparation import Preparation
+from syntax_nmt.preparation.sharding import Sharding
 from syntax_nmt.preparation.shards import (
     Shard,
     ShardReport,
@@ -35,30 +36,8 @@ from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer
 from syntax_nmt.progress import Progress
 
-SAMPLE = 1_000_000
-"""Lines of the sample, unless `--sample` says otherwise."""
-
 _SEED = 1
 _CUT = "shards"  # the step that records the corpus's shards; appended ones have steps of their own
-
-
-@dataclass(frozen=True)
-class Sharding:
-    """How a corpus is cut, and what of it is done here.
-
-    Attributes:
-        size: the most lines of a shard.
-        sample: lines of training text that the vocabulary is made from.
-        only: the shard to prepare, by its number; None = all, and the labels of all.
-        appends: the text is added to a corpus that is prepared.
-        keeps_parses: of the training text, compressed.
-    """
-
-    size: int
-    sample: int = SAMPLE
-    only: int | None = None
-    appends: bool = False
-    keeps_parses: bool = False
 
 
 class Corpus:

@@ -243,7 +243,8 @@ def test_any_folder_may_be_pasted_into_a_shell(tmp_path, name):
     assert done.returncode == 0
     assert done.stderr == ""
     arguments = done.stdout.split("\0")
-    assert arguments.count(str(folder / "data-bin")) == 8
+    printed = len(re.findall("^  fairseq-", text, flags=re.MULTILINE))
+    assert arguments.count(str(folder / "data-bin")) == printed > 7
     assert arguments.count(str(folder / "phrases")) == 1
     assert not (tmp_path / "x").exists()
 
