@@ -18,8 +18,9 @@ from syntax_nmt.data.prepared_text import SHARD, shard_folders
 from syntax_nmt.data.text_files import read_lines, write_atomically, write_unless_same
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.executor import ordered_map
-from syntax_nmt.preparation.plan import OfCorpus, Plan, Sharding
+from syntax_nmt.preparation.plan import OfCorpus, Plan
 from syntax_nmt.preparation.preparation import Preparation
+from syntax_nmt.preparation.sharding import Sharding
 from syntax_nmt.preparation.shards import (
     Shard,
     ShardReport,

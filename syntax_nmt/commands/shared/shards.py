@@ -5,7 +5,8 @@ import argparse
 from syntax_nmt.arguments import add_flags, add_numbers, natural_int, positive_int
 from syntax_nmt.data.prepared_text import shard_folders
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.plan import SAMPLE, Plan, Sharding
+from syntax_nmt.preparation.plan import Plan
+from syntax_nmt.preparation.sharding import SAMPLE, Sharding
 
 SHARD_NEEDS = {
     "sample": ("shard_size",),
