@@ -44,7 +44,7 @@ from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
 from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
-from syntax_nmt.preparation.segment import load_model
+from syntax_nmt.preparation.segment import load_sentencepiece
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_settings import default_vocabulary
@@ -217,7 +217,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         target: _tokenizer(args, "target", target),
     }
     if args.sentencepiece_model is not None:
-        load_model(args.sentencepiece_model)
+        load_sentencepiece(args.sentencepiece_model)
     prefixes = (args.trainpref, args.validpref, args.testpref)
     in_shards = args.shard_size is not None
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)

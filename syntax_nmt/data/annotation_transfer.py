@@ -1,8 +1,8 @@
 """Transfers annotation from its words to the tokens of a corpus, and reports that of other words.
 
 Heads and leaves of constituency trees use the same alignment by characters
-(:func:`~syntax_nmt.data.character_alignment.align_words`). Annotation of the same tokens does not
-change.
+(:func:`~syntax_nmt.data.character_alignment.align_by_characters`). Annotation of the same tokens
+does not change.
 """
 
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Generic, TypeVar
 
 from syntax_nmt.data.character_alignment import (
-    align_words,
+    align_by_characters,
     is_punctuation,
     same_spelling,
     spelling,
@@ -31,18 +31,18 @@ class Transferred(Generic[_Kind]):
 
     Attributes:
         annotation: the annotation.
-        bridged: whether the tokenisation differed from that of its words (a multiword token that
+        realigned: whether the tokenisation differed from that of its words (a multiword token that
             is one token of the corpus is not).
-        torn: tokens of several words that do not form a subtree or constituent, so that annotation
-            is lost.
-        uncut: tokens that only continue a word that begins or ends with punctuation, as `mode ,`
-            continues `mode,`: the annotation was made before the text was tokenised.
+        non_constituent: tokens of several words that do not form a subtree or constituent, so that
+            annotation is lost.
+        untokenised: tokens that only continue a word that begins or ends with punctuation, as
+            `mode ,` continues `mode,`: the annotation was made before the text was tokenised.
     """
 
     annotation: _Kind
-    bridged: bool = False
-    torn: int = 0
-    uncut: int = 0
+    realigned: bool = False
+    non_constituent: int = 0
+    untokenised: int = 0
 
 
 def transfer_dependencies(
@@ -72,9 +72,16 @@ def transfer_dependencies(
         return Transferred(tree)
     parts = words_of_tokens(homes, len(tokens))
     groups = words_of_tokens(home, len(tokens))
-    torn = sum(len(part) > 1 and tree.leaves_several(group) for part, group in zip(parts, groups))
-    uncut = _uncut(forms, parts)
-    return Transferred(tree.transferred(home, tokens), bridged=True, torn=torn, uncut=uncut)
+    non_constituent = sum(
+        len(part) > 1 and tree.leaves_several(group) for part, group in zip(parts, groups)
+    )
+    untokenised = _untokenised(forms, parts)
+    return Transferred(
+        tree.transferred(home, tokens),
+        realigned=True,
+        non_constituent=non_constituent,
+        untokenised=untokenised,
+    )
 
 
 def over_text(tree: DependencyTree) -> DependencyTree | None:
@@ -97,14 +104,14 @@ def _aligned(
         spelled = same_spelling("".join(words), form)
         forms += words if spelled else [form]
         sizes += [1] * (end - start) if spelled else [end - start]
-    homes = align_words(forms, tokens)
+    homes = align_by_characters(forms, tokens)
     if homes is None:
         forms, sizes = [*tree.words], [1] * len(tree)
-        homes = align_words(tree.words, tokens) or _in_place(tree.words, tokens)
+        homes = align_by_characters(tree.words, tokens) or _in_place(tree.words, tokens)
     return None if homes is None else (forms, sizes, homes)
 
 
-def _uncut(words: Sequence[str], groups: Sequence[range]) -> int:
+def _untokenised(words: Sequence[str], groups: Sequence[range]) -> int:
     """See :class:`Transferred`.
 
     Args:
@@ -135,13 +142,13 @@ def transfer_constituents(
     Args:
         tokens: of the corpus line.
     """
-    home = align_words(tree.words, tokens) or _in_place(tree.words, tokens)
+    home = align_by_characters(tree.words, tokens) or _in_place(tree.words, tokens)
     if home is None:
         return None
     if home == list(range(len(tokens))):
         return Transferred(tree)
     groups = words_of_tokens(home, len(tokens))
-    torn = sum(len(group) > 1 and _is_torn(tree, group) for group in groups)
+    non_constituent = sum(len(group) > 1 and _is_non_constituent(tree, group) for group in groups)
     depths = [node.depth for node in tree.nodes if node.leaf]
     ranks = list(zip(map(is_punctuation, tree.words), depths))
     kept = [min(group, key=ranks.__getitem__) if group else None for group in groups]
@@ -159,7 +166,12 @@ def transfer_constituents(
                 for token in range(start, end)
             ]
     carried = ConstituentTree(tuple(tokens), tuple(nodes), tree.line)
-    return Transferred(carried, bridged=True, torn=torn, uncut=_uncut(tree.words, groups))
+    return Transferred(
+        carried,
+        realigned=True,
+        non_constituent=non_constituent,
+        untokenised=_untokenised(tree.words, groups),
+    )
 
 
 def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
@@ -190,7 +202,7 @@ def _filled(kept: Sequence[int | None]) -> list[int]:
     return filled
 
 
-def _is_torn(tree: ConstituentTree, group: range) -> bool:
+def _is_non_constituent(tree: ConstituentTree, group: range) -> bool:
     """Whether a constituent begins or ends among the words of a token and goes beyond them."""
     return any(
         node.start < group.start < node.end < group.stop

@@ -55,7 +55,7 @@ class Spelling(NamedTuple):
     words: list[int]
 
 
-def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
+def align_by_characters(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
     """The token that each word belongs to: the one with its first character.
 
     Case, width, coding of accents, vowel points, escapes, kinds of quotes and dashes do not count.
@@ -101,7 +101,7 @@ def words_of_tokens(home: Sequence[int], tokens: int) -> list[range]:
     """The words that belong to each token; none for one that continues the previous word.
 
     Args:
-        home: of :func:`align_words`.
+        home: of :func:`align_by_characters`.
         tokens: how many there are.
     """
     bounds = [bisect_left(home, token) for token in range(tokens + 1)]
@@ -130,7 +130,7 @@ def spelling(words: Sequence[str]) -> Spelling:
 
 
 def same_spelling(left: str, right: str) -> bool:
-    """Whether two words have the same characters, as :func:`align_words` compares them."""
+    """Whether two words have the same characters, as :func:`align_by_characters` compares them."""
     if left == right:
         return True
     characters = spelling([left]).characters

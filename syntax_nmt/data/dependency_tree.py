@@ -84,7 +84,7 @@ class DependencyTree:
 
         Args:
             home: the token of each word, never falling
-                (:func:`~syntax_nmt.data.character_alignment.align_words`).
+                (:func:`~syntax_nmt.data.character_alignment.align_by_characters`).
             tokens: the new words.
         """
         ranks = self._ranks()

@@ -74,9 +74,9 @@ def _count_error(number: int, row: tuple, streams: Mapping[str, Iterator[Any]]) 
 
 
 STOP, SKIP = "stop", "skip"
-# Of the words of PUD and EWT under three tokenisers, 0.02 to 0.6 % are uncut in gold annotation,
+# Of the words of PUD and EWT under three tokenisers, 0.02 to 0.6 % are untokenised in gold annotation,
 # 11 to 98 % in that of words between spaces.
-_UNCUT_SHARE = 0.05
+_UNTOKENISED_SHARE = 0.05
 _LOOKED_AHEAD = 20
 _Lines = Callable[[], Iterator[Sequence[str]]]
 
@@ -87,19 +87,19 @@ class AnnotationFit:
 
     Attributes:
         sentences: of the text.
-        bridged: sentences transferred from another tokenisation.
-        torn: those of them that lost annotation, because a token covers words that form no subtree.
+        realigned: sentences transferred from another tokenisation.
+        non_constituent: those of them that lost annotation, because a token covers words that form no subtree.
         words: of the annotated sentences of the text.
-        uncut: those of them that only continue a word of annotation with punctuation at an end.
+        untokenised: those of them that only continue a word of annotation with punctuation at an end.
         mismatched: numbers of the sentences whose annotation has other words, from 1.
         first: position, number and error of the first of these.
     """
 
     sentences: int = 0
-    bridged: int = 0
-    torn: int = 0
+    realigned: int = 0
+    non_constituent: int = 0
     words: int = 0
-    uncut: int = 0
+    untokenised: int = 0
     mismatched: list[int] = field(default_factory=list)
     first: str = ""
 
@@ -111,10 +111,10 @@ class AnnotationFit:
         """
         self.sentences += 1
         if found is not None:
-            self.bridged += found.bridged
-            self.torn += found.torn > 0
+            self.realigned += found.realigned
+            self.non_constituent += found.non_constituent > 0
             self.words += words
-            self.uncut += found.uncut
+            self.untokenised += found.untokenised
 
     def add_mismatch(self, number: int, error: OtherTextError) -> None:
         """Counts a sentence whose annotation has other words.
@@ -130,10 +130,10 @@ class AnnotationFit:
     def merge(self, other: AnnotationFit) -> None:
         """Adds those of the sentences that follow."""
         self.sentences += other.sentences
-        self.bridged += other.bridged
-        self.torn += other.torn
+        self.realigned += other.realigned
+        self.non_constituent += other.non_constituent
         self.words += other.words
-        self.uncut += other.uncut
+        self.untokenised += other.untokenised
         self.mismatched += other.mismatched
         self.first = self.first or other.first
 
@@ -143,18 +143,20 @@ class AnnotationFit:
         Args:
             file: of the annotation, for messages.
         """
-        if not self.bridged:
+        if not self.realigned:
             return
-        torn = ""
-        if self.torn:
-            torn = f"; in {self.torn:,} of them a token covers words that are no subtree"
+        non_constituent = ""
+        if self.non_constituent:
+            non_constituent = (
+                f"; in {self.non_constituent:,} of them a token covers words that are no subtree"
+            )
         yield (
-            f"{file}: {self.bridged:,} of {self.sentences:,} sentences have the text's "
-            f"characters in other words, and were carried over{torn}"
+            f"{file}: {self.realigned:,} of {self.sentences:,} sentences have the text's "
+            f"characters in other words, and were carried over{non_constituent}"
         )
-        if self.uncut > _UNCUT_SHARE * self.words:
+        if self.untokenised > _UNTOKENISED_SHARE * self.words:
             yield (
-                f"{file}: {self.uncut:,} of {self.words:,} words of the text only continue an "
+                f"{file}: {self.untokenised:,} of {self.words:,} words of the text only continue an "
                 f"annotated word, as ',' would continue 'mode,': the text was annotated before it "
                 f"was tokenised: annotate {text}, and replace this file by the result"
             )

@@ -80,7 +80,7 @@ class GivenAnnotation:
             try:
                 carried = kind.read(entry, words, place, f"{self.words}:{number}")
                 fit.add(carried, len(words))
-                if carried is not None and carried.bridged:
+                if carried is not None and carried.realigned:
                     text = kind.format(carried.annotation, words)
             except OtherTextError as error:
                 if not fit.mismatched:

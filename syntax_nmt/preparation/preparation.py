@@ -30,7 +30,7 @@ from syntax_nmt.preparation.segment import (
     MOST_LINES,
     PIECE_KIND,
     copy_words,
-    load_model,
+    load_sentencepiece,
     segment_file,
     train_model,
 )
@@ -206,7 +206,7 @@ class Preparation:
 
     def _given_model(self, given: Path, model: Path) -> None:
         def make() -> Report:
-            size = load_model(given).get_piece_size()
+            size = load_sentencepiece(given).get_piece_size()
             if given.resolve() != model.resolve():
                 write_bytes_atomically(model, given.read_bytes())
             return {"size": size}

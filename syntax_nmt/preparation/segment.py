@@ -62,10 +62,10 @@ def train_model(texts: Sequence[Path], model: Path, vocab_size: int, symbols: bo
         except RuntimeError as second:
             raise _training_error(second, texts, vocab_size) from None
     write_bytes_atomically(model, trained)
-    return int(load_model(model).get_piece_size())
+    return int(load_sentencepiece(model).get_piece_size())
 
 
-def load_model(model: Path) -> sentencepiece.SentencePieceProcessor:
+def load_sentencepiece(model: Path) -> sentencepiece.SentencePieceProcessor:
     """A sentencepiece model, loaded.
 
     Raises:
@@ -98,7 +98,7 @@ def segment_file(
         UserError: the model normalises or spells in bytes, so that words of the segmented text are
             other words.
     """
-    processor = load_model(model)
+    processor = load_sentencepiece(model)
     encode = partial(processor.encode, out_type=str, num_threads=threads)
     counts: Counter[str] = Counter()
     lines = read_lines(words)

@@ -37,7 +37,7 @@ IDF = tree_of('צה"ל הודיע , כי', [2, 0, 2, 2])
 
 
 @pytest.mark.parametrize(
-    ("tree", "tokens", "heads", "bridged", "torn"),
+    ("tree", "tokens", "heads", "realigned", "non_constituent"),
     [
         (tree_of("I do n't eat", [4, 4, 4, 0]), "I do n't eat", [4, 4, 4, 0], False, 0),
         (tree_of("I do n't eat", [4, 4, 4, 0]), "I don &apos;t eat", [4, 4, 2, 0], True, 1),
@@ -76,10 +76,10 @@ IDF = tree_of('צה"ל הודיע , כי', [2, 0, 2, 2])
         (NAME, 'on " Acceso radio " .', [2, 0, 2, 2, 2, 2], True, 0),
     ],
 )
-def test_heads_by_hand(tree, tokens, heads, bridged, torn):
+def test_heads_by_hand(tree, tokens, heads, realigned, non_constituent):
     found = transfer_dependencies(tree, tokens.split())
     over = found.annotation
-    assert (found.bridged, found.torn) == (bridged, torn)
+    assert (found.realigned, found.non_constituent) == (realigned, non_constituent)
     whole = over if len(over) == len(heads) else over.collapse(len(heads))
     expected = [word if head == 0 else head - 1 for word, head in enumerate(heads)]
     assert list(whole.heads) == expected
@@ -126,7 +126,7 @@ def test_heads_over_random_cuts_are_trees():
 
 
 @pytest.mark.parametrize(
-    ("tree", "tokens", "expected", "torn"),
+    ("tree", "tokens", "expected", "non_constituent"),
     [
         ("(S (N a) (V b))", "a b", "(S (N a) (V b))", 0),
         ("(S (N it) (V 's))", "It &apos;s", "(S (N it) (V 's))", 0),
@@ -159,11 +159,11 @@ def test_heads_over_random_cuts_are_trees():
         ("(NP ($ $) (QP (CD 5) (CD m)))", "$5 m", "(NP (QP (CD $5) (CD m)))", 1),
     ],
 )
-def test_constituents_by_hand(tree, tokens, expected, torn):
+def test_constituents_by_hand(tree, tokens, expected, non_constituent):
     found = transfer_constituents(parse_tree(tree, "t", 1), tokens.split())
     assert format_tree(found.annotation) == expected
-    assert found.torn == torn
-    if found.bridged:
+    assert found.non_constituent == non_constituent
+    if found.realigned:
         assert parse_tree(format_tree(found.annotation), "t", 1).words == tuple(tokens.split())
 
 

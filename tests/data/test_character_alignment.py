@@ -6,7 +6,7 @@ import pytest
 from trees_of import has_letters, random_cuts
 
 from syntax_nmt.data.annotation_transfer import check_same_text
-from syntax_nmt.data.character_alignment import align_words, same_spelling, words_of_tokens
+from syntax_nmt.data.character_alignment import align_by_characters, same_spelling, words_of_tokens
 from syntax_nmt.errors import UserError
 
 
@@ -55,12 +55,12 @@ from syntax_nmt.errors import UserError
     ],
 )
 def test_by_hand(words, tokens, home):
-    assert align_words(words.split(" ") if words else [], tokens.split()) == home
+    assert align_by_characters(words.split(" ") if words else [], tokens.split()) == home
 
 
 def test_long_runs_are_aligned_at_their_ends():
     words, tokens = ["a", "*-" * 100_000, ".", "b"], ["a", "-*" * 100_001, ".", "b"]
-    assert align_words(words, tokens) == [0, 0, 2, 3]
+    assert align_by_characters(words, tokens) == [0, 0, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_long_runs_are_aligned_at_their_ends():
     ],
 )
 def test_other_sentences(words, tokens):
-    assert align_words(words.split(), tokens.split()) is None
+    assert align_by_characters(words.split(), tokens.split()) is None
 
 
 def test_random_cuts_against_counting_characters():
@@ -101,7 +101,7 @@ def test_random_cuts_against_counting_characters():
             if has_letters(between) and not has_letters(words[word]):
                 token = expected[max(i for i in range(word) if has_letters(words[i]))]
             expected.append(token)
-        assert align_words(words, tokens) == expected
+        assert align_by_characters(words, tokens) == expected
         groups = words_of_tokens(expected, len(tokens))
         assert [word for group in groups for word in group] == list(range(len(words)))
         assert all(expected[word] == token for token, group in enumerate(groups) for word in group)

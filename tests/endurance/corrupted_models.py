@@ -14,7 +14,7 @@ from small_models import build, save_checkpoint
 
 from syntax_nmt.parsing.config import ParserConfig
 from syntax_nmt.preparation.annotators.parts import PartFolder, merge_parts, options_sum, parts_of
-from syntax_nmt.preparation.segment import load_model
+from syntax_nmt.preparation.segment import load_sentencepiece
 
 PART_LINES = 7
 MODEL = "checkpoint.pt"
@@ -67,7 +67,7 @@ def _sentencepiece(prepared, folder: Path) -> Subject:
     lines = (prepared.folder / "words" / "valid.src").read_text().splitlines()
 
     def read(space: Workspace, file: str) -> list:
-        return load_model(space / file).encode(lines, out_type=str)
+        return load_sentencepiece(space / file).encode(lines, out_type=str)
 
     # The format has no checksum.
     return _subject("sentencepiece", folder, read, ["sentencepiece.model"], allowed=OTHER)

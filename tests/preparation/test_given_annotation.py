@@ -36,7 +36,7 @@ def write(folder, ending, content, text="zum Haus\ngeh\n"):
 @pytest.mark.parametrize("text", ["zum Haus\ngeh\n", "zu dem Haus\ngeh\n"])
 def test_the_words_may_be_surface_tokens_or_syntactic_words(tmp_path, text):
     findings = write(tmp_path, "conllu", MULTIWORD + SINGLE, text).fit()
-    assert (findings.sentences, findings.bridged, findings.mismatched) == (2, 0, [])
+    assert (findings.sentences, findings.realigned, findings.mismatched) == (2, 0, [])
 
 
 def of_raw_text(words):
@@ -174,7 +174,7 @@ def test_carried_over_entries_are_written_and_others_stay_as_they_are(tmp_path):
     given = write(tmp_path, "conllu", MULTIWORD + comment + SINGLE, "zum Ha us\ngeh\n")
     out = io.StringIO()
     findings = given.fit(out)
-    assert (findings.bridged, findings.torn) == (1, 0)
+    assert (findings.realigned, findings.non_constituent) == (1, 0)
     blocks = out.getvalue().split("\n\n")
     assert [row.split("\t")[1::5] for row in blocks[0].splitlines()] == [
         *(["zum", "2"], ["Ha", "0"], ["us", "2"])

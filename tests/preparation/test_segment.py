@@ -5,7 +5,7 @@ import sentencepiece
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation import segment
-from syntax_nmt.preparation.segment import load_model, segment_file, train_model
+from syntax_nmt.preparation.segment import load_sentencepiece, segment_file, train_model
 
 SENTENCES = [
     "the old cat sees the small dog .",
@@ -35,7 +35,7 @@ def test_pieces_spell_the_words(words, tmp_path):
 
 def test_a_size_too_large_is_lowered(words, tmp_path):
     size = train_model([words], tmp_path / "model", 8000)
-    assert 24 < size == load_model(tmp_path / "model").get_piece_size() < 120
+    assert 24 < size == load_sentencepiece(tmp_path / "model").get_piece_size() < 120
 
 
 def test_a_size_too_small_names_the_number(words, tmp_path):
@@ -83,9 +83,9 @@ def test_a_long_text_is_sampled_evenly(tmp_path, monkeypatch):
     model = tmp_path / "model"
     monkeypatch.setattr(segment, "MOST_LINES", 100)
     train_model([words], model, 8)  # every third line: all of them `cd`
-    pieces = load_model(model)
+    pieces = load_sentencepiece(model)
     assert pieces.unk_id() in pieces.encode("ab")
     assert pieces.unk_id() not in pieces.encode("cd")
     monkeypatch.setattr(segment, "MOST_LINES", 300)
     train_model([words], model, 8)
-    assert load_model(model).unk_id() not in load_model(model).encode("abcd")
+    assert load_sentencepiece(model).unk_id() not in load_sentencepiece(model).encode("abcd")
