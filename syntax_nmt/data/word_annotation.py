@@ -74,8 +74,8 @@ def _count_error(number: int, row: tuple, streams: Mapping[str, Iterator[Any]]) 
 
 
 STOP, SKIP = "stop", "skip"
-# Of the words of PUD and EWT under three tokenisers, 0.02 to 0.6 % are untokenised in gold annotation,
-# 11 to 98 % in that of words between spaces.
+# Of the words of PUD and EWT under three tokenisers, 0.02 to 0.6 % are untokenised in gold
+# annotation, 11 to 98 % in that of words between spaces.
 _UNTOKENISED_SHARE = 0.05
 _LOOKED_AHEAD = 20
 _Lines = Callable[[], Iterator[Sequence[str]]]
@@ -88,9 +88,11 @@ class AnnotationFit:
     Attributes:
         sentences: of the text.
         realigned: sentences transferred from another tokenisation.
-        non_constituent: those of them that lost annotation, because a token covers words that form no subtree.
+        non_constituent: those of them that lost annotation, because a token covers words that form
+            no subtree.
         words: of the annotated sentences of the text.
-        untokenised: those of them that only continue a word of annotation with punctuation at an end.
+        untokenised: those of them that only continue a word of annotation with punctuation at an
+            end.
         mismatched: numbers of the sentences whose annotation has other words, from 1.
         first: position, number and error of the first of these.
     """
@@ -145,19 +147,18 @@ class AnnotationFit:
         """
         if not self.realigned:
             return
-        non_constituent = ""
+        lost = ""
         if self.non_constituent:
-            non_constituent = (
-                f"; in {self.non_constituent:,} of them a token covers words that are no subtree"
-            )
+            count = f"{self.non_constituent:,} of them"
+            lost = f"; in {count} a token covers words that are no subtree"
         yield (
             f"{file}: {self.realigned:,} of {self.sentences:,} sentences have the text's "
-            f"characters in other words, and were carried over{non_constituent}"
+            f"characters in other words, and were carried over{lost}"
         )
         if self.untokenised > _UNTOKENISED_SHARE * self.words:
             yield (
-                f"{file}: {self.untokenised:,} of {self.words:,} words of the text only continue an "
-                f"annotated word, as ',' would continue 'mode,': the text was annotated before it "
+                f"{file}: {self.untokenised:,} of {self.words:,} words of the text only continue "
+                f"an annotated word, as ',' would continue 'mode,': the text was annotated before it "
                 f"was tokenised: annotate {text}, and replace this file by the result"
             )
 
