@@ -158,8 +158,8 @@ class AnnotationFit:
         if self.untokenised > _UNTOKENISED_SHARE * self.words:
             yield (
                 f"{file}: {self.untokenised:,} of {self.words:,} words of the text only continue "
-                f"an annotated word, as ',' would continue 'mode,': the text was annotated before it "
-                f"was tokenised: annotate {text}, and replace this file by the result"
+                f"an annotated word, as ',' would continue 'mode,': the text was annotated before "
+                f"it was tokenised: annotate {text}, and replace this file by the result"
             )
 
     def refusal(self, remedy: str) -> UserError:
