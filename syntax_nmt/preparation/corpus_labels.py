@@ -14,6 +14,8 @@ from syntax_nmt.preparation.binarizing import move_files
 from syntax_nmt.preparation.joining import Rows, blocks_of, join_rows, report_labels
 from syntax_nmt.preparation.label_lists import LabelCounts
 
+_STAGING = ".labels-"  # prefix of the folder of incomplete files
+
 
 class OtherLabelsError(Exception):
     """The ids in a folder are neither its own nor those of the corpus."""
@@ -33,6 +35,8 @@ def take_labels(
         OtherLabelsError: the folder has other lists, or its files do not belong together, as after
             a program that was killed.
     """
+    for left in data_bin.glob(f"{_STAGING}*"):  # of a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
     manifest = read_manifest(data_bin)
     kinds = {kind.name: kind for kind in KINDS if kind in counts.everywhere}
     own = {kind: read_labels(data_bin, kind) for kind in kinds.values()}
@@ -45,7 +49,7 @@ def take_labels(
         return
     if any(list(own[kind]) != kind.ordered(found) for kind, found in counts.everywhere.items()):
         raise OtherLabelsError
-    staging = Path(tempfile.mkdtemp(prefix=".labels-", dir=data_bin))
+    staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=data_bin))
     try:
         for kind in own:
             shutil.copy(lists / str(kind.labels_file), staging)

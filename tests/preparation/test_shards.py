@@ -174,10 +174,12 @@ def test_single_shards_in_any_order(prepared, whole, tmp_path, capsys):
     for number in (2, 0, 1):
         main(command(prepared.corpus, out, *VOCABULARY, "--only-shard", number))
         assert len(shard_folders(out)) == (2, 0, 1).index(number) + 1
+    (out / "shard0/data-bin/.labels-killed").mkdir()
     before = {path: path.stat().st_mtime_ns for path in out.rglob("train.*.heads.bin")}
     main(command(prepared.corpus, out, *VOCABULARY))
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert contents(out) == contents(whole)
+    assert not list(out.rglob(".labels-*"))
     assert "there are shards 0 to 2" in refused(
         *command(prepared.corpus, out, *VOCABULARY, "--only-shard", "3")
     )
