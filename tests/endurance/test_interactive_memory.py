@@ -19,7 +19,6 @@ MEASURED = (1_000, 10_000, 50_000, 99_000)
 GROWTH = 24  # MiB over the second half: allocators round; what fairseq would keep is more than 40
 # glibc raises this limit as it goes, and then keeps freed tensors of changing sizes in pieces: up
 # to 100 MiB with tree coverage, which is nothing that the program keeps.
-
 ALLOCATION = {"MALLOC_MMAP_THRESHOLD_": "65536"}
 USER_DIR = Path(__file__).parent / "parsed_by_stand_in"
 TESTS = USER_DIR.parents[1]  # which have the stand-in
