@@ -58,6 +58,5 @@ METHOD = Method(
             "--structural-clip=2",
         ),
     },
-    enabling_options=("--structural-positions=absolute,relative",),
     finds_words=True,
 )
