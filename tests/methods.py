@@ -121,7 +121,13 @@ def _of(line):
 def _mixed(name, *parts):
     """A mixed model with the losses of its methods, if both stacks have them."""
     methods = mixed(*parts)
-    trained = [each for each in methods if each.loss is not None and RNN_DECODER in parts]
+    trained = [
+        each
+        for each in methods
+        if each.loss is not None
+        and RNN_DECODER in parts
+        and set(each.enabling_options) & set(MIXED[name])
+    ]
     needs = dict.fromkeys(kind for each in trained for kind in each.recipes[0].needs)
     weights = [
         text

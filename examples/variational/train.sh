@@ -14,7 +14,7 @@ shift 2
 
 exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
   --arch variational_rnn_nist_zh_en \
-  --criterion variational_cross_entropy --label-smoothing 0 --kl-warmup 2000 --sentence-avg \
+  --criterion variational_cross_entropy --label-smoothing 0 --sentence-avg \
   --optimizer adam --lr 5e-4 --lr-scheduler fixed --clip-norm 1.0 \
   --dropout 0.3 --batch-size 80 --max-epoch 8 --keep-last-epochs 5 \
   --save-dir "$save" "$@"
