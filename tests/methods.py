@@ -181,10 +181,15 @@ COMMON = (
 BASES = {arch for arch in ARCHITECTURES if f"{arch}_tiny" in ARCHITECTURES}
 
 
+def silenced(arch: str) -> tuple[str, ...]:
+    """Options that silence the randomness of an architecture; no method needs its loss then."""
+    return tuple(x for name, each in METHODS.items() if arch.startswith(name) for x in each.silent)
+
+
 def in_small(arch: str) -> tuple[str, ...]:
     """Options of a small architecture: those that silence randomness, and widths that fit."""
-    methods = [method for name, method in METHODS.items() if arch.startswith(name)]
-    return tuple(option for method in methods for option in (*method.silent, *method.narrow))
+    narrow = (x for name, each in METHODS.items() if arch.startswith(name) for x in each.narrow)
+    return (*silenced(arch), *narrow)
 
 
 def inputs_of(*names: str) -> tuple[str, ...]:

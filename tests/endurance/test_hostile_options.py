@@ -120,5 +120,6 @@ def test_training(prepared, evil, tmp_path, option):
 def test_torch_that_loads_code(monkeypatch):
     """The package does not start where the safe loader is off, as it was before torch 2.6."""
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
-    message = refuse("syntax_nmt.cli", "average", "--help", cwd=REPOSITORY, anew=True)
+    line = ("syntax_nmt.cli", "average", "some.pt", "--output", "mean.pt")
+    message = refuse(*line, cwd=REPOSITORY, anew=True)
     assert "install torch 2.6 or newer" in message

@@ -14,7 +14,7 @@ from syntax_nmt.commands import prepare as command
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.linearised_folder import MODES
 from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.preparation import preparation
+from syntax_nmt.preparation import preparation, training_commands, training_data
 from syntax_nmt.preparation.fairseq_data import written_files
 from syntax_nmt.preparation.plan import Plan
 
@@ -58,8 +58,8 @@ def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
         return {}
 
     monkeypatch.setattr(command.AnnotatorSettings, "annotator", stand_in)
-    monkeypatch.setattr(command.TrainingData, "of", lambda folder: None)
-    monkeypatch.setattr(command, "method_list", lambda data, *reference: "")
+    monkeypatch.setattr(training_data.TrainingData, "of", lambda folder: None)
+    monkeypatch.setattr(training_commands, "method_list", lambda data, *reference: "")
     monkeypatch.setattr(preparation, "preprocess", preprocess)
     monkeypatch.setattr(preparation, "binarize", lambda *args, **options: {})
 

@@ -79,7 +79,8 @@ def contents(folder):
 
 def joined(folders, name):
     files = [open_indexed(folder / name) for folder in folders]
-    return [np.concatenate(parts).tolist() for parts in zip(*files)]
+    values, sizes = zip(*((file.values, file.sizes) for file in files))
+    return np.concatenate(values).tolist(), np.concatenate(sizes).tolist()
 
 
 def assert_cut_from(one, folder):

@@ -25,6 +25,8 @@ CHANGES = {
     "linear": ("--tree-distance=linear",),
     "exp": ("--tree-distance=exp",),
     "tree alibi": ("--tree-distance=alibi",),
+    "relative": ("--structural-positions=relative",),
+    "relative lca": ("--structural-positions=relative", "--structural-rule=lca"),
     "window": ("--local-attention-window=1", "--local-attention-layers=1"),
     "closed gates": GATES,
     "sigmoid gates": (*GATES, "--syntactic-distance-gate=sigmoid"),
