@@ -13,7 +13,6 @@ from syntax_nmt.backbone.extension import (
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.tree_ancestors import ancestors
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
@@ -101,8 +100,8 @@ class StructuralPositions(TransformerEncoderExtension):
         """
         if self.embedding is None:
             return 0.0
-        heads, above, _ = self._above(source)
-        return self.embedding(source.tokens, depths(above), heads.ge(0), like)
+        heads, first = self._tree(source)
+        return self.embedding(source.tokens, depths(heads, first), heads.ge(0), like)
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The bias of each layer.
@@ -112,14 +111,13 @@ class StructuralPositions(TransformerEncoderExtension):
         """
         if self.bias is None:
             return []
-        heads, above, first = self._above(source)
-        found = self.bias(relations(above, first, self.rule), heads.ge(0))
+        heads, first = self._tree(source)
+        found = self.bias(relations(heads, first, self.rule), heads.ge(0))
         return [LayerModifier((i,), AttentionModifier(each)) for i, each in enumerate(found)]
 
-    def _above(self, source: Source) -> tuple[Tensor, Tensor, Tensor]:
-        """Heads, ancestors, and the first columns of words."""
-        heads, first = HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
-        return heads, ancestors(heads, first), first
+    def _tree(self, source: Source) -> tuple[Tensor, Tensor]:
+        """The heads of tokens, and the first columns of their words."""
+        return HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
 
 
 def _positions(text: str) -> Sequence[str]:

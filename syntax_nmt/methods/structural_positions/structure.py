@@ -3,37 +3,47 @@
 import torch
 from torch import Tensor
 
-from syntax_nmt.backbone.tree_ancestors import arcs_between
+from syntax_nmt.backbone.tree_ancestors import ancestors, arcs_between
 from syntax_nmt.methods.structural_positions.options import DEPTH, LCA
 
 
-def depths(above: Tensor) -> Tensor:
+def depths(heads: Tensor, first: Tensor) -> Tensor:
     """a: the arcs from the word of each token up to the root, B×S; 0 of a root.
 
+    Pointers that double their steps count them in ⌈log₂ S⌉ rounds. The number is meaningless where
+    a token has no head, but below S, as are all.
+
     Args:
-        above: of :func:`~syntax_nmt.backbone.tree_ancestors.ancestors`.
+        heads: B×S, the column of each token's head, a root's own; −1 = none.
+        first: B×S, the column of the first subword of each token's word.
     """
-    return (above.sum(dim=2) - 1).long()
+    length = heads.size(1)
+    jump = heads.long().clamp(min=0).gather(1, first)
+    steps = jump.ne(first).long()
+    for _ in range((length - 1).bit_length()):
+        steps = steps + steps.gather(1, jump)
+        jump = jump.gather(1, jump)
+    return steps.clamp(max=length - 1)
 
 
-def relations(above: Tensor, first: Tensor, rule: str) -> Tensor:
+def relations(heads: Tensor, first: Tensor, rule: str) -> Tensor:
     """rel(i, j), B×S×S; 0 within a word.
 
     Args:
-        above: of :func:`~syntax_nmt.backbone.tree_ancestors.ancestors`.
-        first: B×S, the column of the first subword of each token's word.
+        heads: of :func:`depths`.
+        first: likewise.
         rule: one of :data:`~syntax_nmt.methods.structural_positions.options.RULES`.
     """
-    depth = depths(above)
+    depth = depths(heads, first)
     down = depth.unsqueeze(2) - depth.unsqueeze(1)
     if rule == DEPTH:
         return down
-    columns = torch.arange(depth.size(1), device=above.device)
+    above = ancestors(heads, first)
+    columns = torch.arange(depth.size(1), device=heads.device)
     order = (columns - columns.unsqueeze(1)).sign()  # 1 where i stands first
     if rule == LCA:
         return order * arcs_between(above).long()
-    is_above = above.gather(
-        2, first.unsqueeze(1).expand_as(above)
-    ).bool()  # the word of j is above i
+    # True = the word of j is that of i, or above it.
+    is_above = above.gather(2, first.unsqueeze(1).expand_as(above)).bool()
     on_a_path = is_above | is_above.transpose(1, 2)
     return torch.where(on_a_path, down, order * (depth.unsqueeze(2) + depth.unsqueeze(1)))

@@ -8,7 +8,6 @@ from fairseq.modules import SinusoidalPositionalEmbedding
 from small_models import annotated_batch, build, chain_heads, random_sentences, write_dictionaries
 from trees_of import random_heads
 
-from syntax_nmt.backbone.tree_ancestors import ancestors
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.structural_positions.absolute import StructuralEmbedding
 from syntax_nmt.methods.structural_positions.options import ADD, DEPTH, LCA, PAPER, TANH
@@ -46,9 +45,9 @@ def walked(heads, rule):
     return found
 
 
-def above_of(heads):
-    first = torch.arange(len(heads))[None]
-    return ancestors(torch.tensor([heads], dtype=torch.int32), first), first
+def of_words(heads):
+    """Heads and first columns of words of one token."""
+    return torch.tensor([heads], dtype=torch.int32), torch.arange(len(heads))[None]
 
 
 @pytest.mark.parametrize("rule", [PAPER, LCA, DEPTH])
@@ -56,36 +55,36 @@ def test_relations_are_those_of_walks(rule):
     rng = random.Random(2)
     for _ in range(200):
         heads = random_heads(rng, rng.randint(1, 30))
-        above, first = above_of(heads)
-        assert depths(above)[0].tolist() == [len(path_up(heads, w)) - 1 for w in range(len(heads))]
-        found = relations(above, first, rule)[0]
+        tree = of_words(heads)
+        assert depths(*tree)[0].tolist() == [len(path_up(heads, w)) - 1 for w in range(len(heads))]
+        found = relations(*tree, rule)[0]
         assert found.tolist() == walked(heads, rule)
         assert torch.equal(found, -found.T)
 
 
 def test_chains_are_positions_in_the_sentence():
     places = torch.arange(9)
-    above, first = above_of([0, *range(8)])
-    assert depths(above)[0].tolist() == places.tolist()
+    tree = of_words([0, *range(8)])
+    assert depths(*tree)[0].tolist() == places.tolist()
     for rule in (PAPER, DEPTH):
-        assert torch.equal(relations(above, first, rule)[0], places[:, None] - places)
-    assert torch.equal(relations(above, first, LCA)[0], places - places[:, None])
+        assert torch.equal(relations(*tree, rule)[0], places[:, None] - places)
+    assert torch.equal(relations(*tree, LCA)[0], places - places[:, None])
 
 
 def test_stars_and_several_roots():
-    above, _ = above_of([2, 2, 2, 2])
-    assert depths(above)[0].tolist() == [1, 1, 0, 1]
-    above, first = above_of([0, 0, 2, 2])
-    assert depths(above)[0].tolist() == [0, 1, 0, 1]
-    assert relations(above, first, PAPER)[0, 1].tolist() == [1, 0, 1, 2]
+    tree = of_words([2, 2, 2, 2])
+    assert depths(*tree)[0].tolist() == [1, 1, 0, 1]
+    tree = of_words([0, 0, 2, 2])
+    assert depths(*tree)[0].tolist() == [0, 1, 0, 1]
+    assert relations(*tree, PAPER)[0, 1].tolist() == [1, 0, 1, 2]
 
 
 def test_words_of_several_pieces():
     """All pieces have their word's depth, and 0 among themselves."""
     first = torch.tensor([[0, 0, 2, 3, 3]])  # words of columns 0 1, 2, 3 4; 2 is the root
-    above = ancestors(torch.tensor([[2, 0, 2, 2, 3]], dtype=torch.int32), first)
-    assert depths(above)[0].tolist() == [1, 1, 0, 1, 1]
-    assert relations(above, first, PAPER)[0].tolist() == [
+    tree = torch.tensor([[2, 0, 2, 2, 3]], dtype=torch.int32), first
+    assert depths(*tree)[0].tolist() == [1, 1, 0, 1, 1]
+    assert relations(*tree, PAPER)[0].tolist() == [
         [0, 0, 1, 2, 2], [0, 0, 1, 2, 2], [-1, -1, 0, -1, -1], [-2, -2, 1, 0, 0], [-2, -2, 1, 0, 0]
     ]  # fmt: skip
 
