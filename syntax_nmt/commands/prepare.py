@@ -173,7 +173,8 @@ def run(args: argparse.Namespace) -> None:
         args: the options of :func:`add_arguments`.
     """
     from syntax_nmt.preparation.corpus import Corpus
-    from syntax_nmt.preparation.preparation import Preparation, summary
+    from syntax_nmt.preparation.preparation import Preparation
+    from syntax_nmt.preparation.summary import summary
     from syntax_nmt.preparation.training_commands import method_list
     from syntax_nmt.preparation.training_data import TrainingData
 
@@ -244,7 +245,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         if any((split.name, kind) not in given for split in wanted):
             find()  # models that are missing are reported now
     sizes = {source: args.source_words, target: args.target_words}
-    pairs = sum(split.lines for split in splits if split.name.startswith("train"))
+    pairs = sum(split.lines for split in splits if split.is_training)
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
     plan = Plan(
         source=source,

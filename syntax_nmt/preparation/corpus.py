@@ -110,7 +110,7 @@ class Corpus:
         """
         plan, sharding = self.plan, self.sharding
         recorded = recorded_shards(plan.record)
-        texts = [split for split in plan.splits if split.name.startswith("train")]
+        texts = [split for split in plan.splits if split.is_training]
         step, number = _CUT, 0
         if sharding.appends:
             self._compare_settings(steps)
@@ -120,13 +120,10 @@ class Corpus:
             number = sum(map(len, before.values()))
             if step in recorded:
                 number = recorded[step][0].number
-        files = [path for split in texts for path in (split.source, split.target)]
-        files += [path for (name, _), path in plan.given.items() if name.startswith("train")]
-        # Not checksums: the text is as long as it is. Each shard compares its own.
-        stamps = {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in files}
+        given = [path for (name, _), path in plan.given.items() if name.startswith("train")]
         report = steps.run(
             step,
-            {"files": stamps, "size": sharding.size, "number": number},
+            {"files": _stamps(texts, given), "size": sharding.size, "number": number},
             lambda: {"shards": [list(shard) for shard in cut(plan, sharding.size, number)]},
             lambda: [],
         )
@@ -185,20 +182,19 @@ class Corpus:
         plan, sharding = self.plan, self.sharding
         if sharding.appends:
             return
-        texts = [split for split in plan.splits if split.name.startswith("train")]
+        texts = [split for split in plan.splits if split.is_training]
         total = sum(split.lines for split in texts)
         lines = min(total, sharding.sample)
         prefix = self._sample / "raw" / "train"
         raw = [prefix.with_name(f"train.{lang}") for lang in plan.languages]
-        files = [path for split in texts for path in (split.source, split.target)]
-        stamps = {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in files}
 
         def make() -> Report:
             for side, output in zip(("source", "target"), raw):
                 _draw([getattr(split, side) for split in texts], total, lines, output)
             return {"lines": lines, "of": total, "seed": _SEED}
 
-        steps.run("sample", {"files": stamps, "lines": lines, "seed": _SEED}, make, lambda: raw)
+        made_from = {"files": _stamps(texts), "lines": lines, "seed": _SEED}
+        steps.run("sample", made_from, make, lambda: raw)
         sample = replace(
             plan,
             splits=[Split("train", str(prefix), raw[0], raw[1], lines)],
@@ -264,6 +260,13 @@ class Corpus:
 
 def _training_kinds(data_bin: Path) -> set[str]:
     return {name for name in read_manifest(data_bin) if name.startswith("train.")}
+
+
+def _stamps(texts: Sequence[Split], given: Sequence[Path] = ()) -> dict[str, list[int]]:
+    """Size and time of raw text and of annotation; checksums would take as long as the text is.
+    Each shard compares its own."""
+    files = [path for split in texts for path in (split.source, split.target)]
+    return {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in (*files, *given)}
 
 
 def _draw(texts: Sequence[Path], total: int, lines: int, output: Path) -> None:

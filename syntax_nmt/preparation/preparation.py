@@ -1,6 +1,6 @@
-"""The steps from raw parallel text to a data-bin folder, in their order, and a report of them."""
+"""The steps from raw parallel text to a data-bin folder, in their order."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
-from syntax_nmt.data.text_columns import NO_FIGURE, counted
+from syntax_nmt.data.text_columns import counted
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
@@ -38,7 +38,6 @@ from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
 from syntax_nmt.preparation.training_settings import training_settings
-from syntax_nmt.reporting.findings import PLAIN, Table
 
 # What tokenisation counts of replaced characters: the name of one, and what became of it.
 _REPLACED = (
@@ -363,45 +362,3 @@ def _remove_annotation(data_bin: Path) -> None:
     """Removes outdated files of an earlier run, which would otherwise be used."""
     for path in reversed(side_information(data_bin)):
         path.unlink()
-
-
-def summary(plan: Plan, reports: Mapping[str, Report]) -> str:
-    """A table of the splits.
-
-    Args:
-        reports: of the steps, by their names.
-    """
-    head = ("split", "lines", "words", "empty", "pieces/word", "unknown", "annotated")
-    names = [f"{split.name}.{lang}" for split in plan.splits for lang in plan.languages]
-    rows = [_row(reports, name) for name in names if f"words/{name}" in reports]
-    return Table(head, rows).render(PLAIN)
-
-
-def _row(reports: Mapping[str, Report], name: str) -> tuple[str, ...]:
-    words, pieces = reports[f"words/{name}"], reports[f"pieces/{name}"]
-    unknown = reports["data-bin"]["unknown"].get(name, 0.0)
-    return (
-        name,
-        f"{words['lines']:,}",
-        f"{words['words']:,}",
-        f"{words['empty']:,}",
-        f"{pieces['pieces'] / max(1, pieces['words']):.3f}",
-        f"{unknown:g}%",
-        _annotated_shares(reports, name),
-    )
-
-
-def _annotated_shares(reports: Mapping[str, Report], name: str) -> str:
-    """The source of each kind of annotation, and the number of lines that have it."""
-    shares = []
-    for kind in TEXT_KINDS:
-        report = reports.get(f"words/{name}.{kind.ending}")
-        if report is None:
-            continue
-        if "from" in report:
-            skipped = f", {report['skipped']:,} skipped" if "skipped" in report else ""
-            shares.append(f"{kind.ending} given{skipped}")
-        else:
-            share = report["annotated"] / max(1, report["lines"])
-            shares.append(f"{kind.ending} by Stanza ({share:.2%})")
-    return "; ".join(shares) or NO_FIGURE

@@ -67,7 +67,7 @@ def cut(plan: Plan, size: int, number: int = 0) -> list[Shard]:
         UserError: annotation has another number of entries than its text.
     """
     shards: list[Shard] = []
-    for split in (split for split in plan.splits if split.name.startswith("train")):
+    for split in (split for split in plan.splits if split.is_training):
         lines = -(-split.lines // -(-split.lines // size))  # so that the last is no remainder
         files: dict[str, tuple[Path, AnnotationKind | None]] = {
             f"train.{plan.source}": (split.source, None),
@@ -112,7 +112,7 @@ class ShardTask(NamedTuple):
         source, target = (raw / f"train.{lang}" for lang in plan.languages)
         train = Split("train", str(raw / "train"), source, target, shard.lines)
         # fairseq reads validation and test text from the first folder.
-        others = [split for split in plan.splits if not split.name.startswith("train")]
+        others = [split for split in plan.splits if not split.is_training]
         others = [] if shard.number else others
         names = {split.name for split in others}
         given = {of: path for of, path in plan.given.items() if of[0] in names}

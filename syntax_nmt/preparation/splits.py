@@ -26,6 +26,11 @@ class Split:
     target: Path
     lines: int
 
+    @property
+    def is_training(self) -> bool:
+        """Whether models are trained on it."""
+        return self.name.startswith("train")
+
 
 def named_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
     """The split of each prefix, as fairseq names it, and the prefix: test, test1, …
