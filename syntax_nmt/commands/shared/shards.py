@@ -2,7 +2,7 @@
 
 import argparse
 
-from syntax_nmt.arguments import add_flags, add_numbers, natural_int, positive_int
+from syntax_nmt.arguments import add_flags, add_numbers, flag, natural_int, positive_int
 from syntax_nmt.data.prepared_text import shard_folders
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.plan import Plan
@@ -54,8 +54,9 @@ def sharding(args: argparse.Namespace) -> Sharding | None:
         raise UserError("--shard-size: parses as text are prepared in one folder: leave it out")
     for option in ("validpref", "testpref", "vocab_size", "sample", "feature_threshold"):
         if args.append and getattr(args, option) is not None:
-            name = f"--{option.replace('_', '-')}"
-            raise UserError(f"{name}: --append adds training text, by what is there: leave it out")
+            raise UserError(
+                f"{flag(option)}: --append adds training text, by what is there: leave it out"
+            )
     return Sharding(
         args.shard_size, args.sample or SAMPLE, args.only_shard, args.append, args.keep_parses
     )

@@ -9,6 +9,7 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
@@ -58,8 +59,7 @@ class VariationalObjective(AuxiliaryObjective):
             return None
         for name in ("kl_weight", "kl_warmup", "free_nats"):
             if getattr(options, name) < 0:
-                flag = f"--{name.replace('_', '-')}"
-                raise UserError(f"{flag} {getattr(options, name)}: give no negative number")
+                raise UserError(f"{flag(name)} {getattr(options, name)}: give no negative number")
         pad = task.target_dictionary.pad()
         return cls(options.kl_weight, options.kl_warmup, options.free_nats, pad)
 
