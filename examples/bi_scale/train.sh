@@ -11,16 +11,9 @@
 #   dl4mt                    --arch rnn_search_cgru --criterion label_smoothed_cross_entropy
 #   dl4mt-2                  … --decoder-layers 2
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
-# What only the bi-scale decoder's criterions know is left out for the others.
-chunks=(--load-chunks --boundary-weight 1 --chunk-tag-weight 1)
-case " $* " in
-  *" --criterion"[\ =]chunk_cross_entropy" "* | *" --criterion"[\ =]syntax_cross_entropy" "*) ;;
-  *" --criterion"[\ =]*) chunks=() ;;
-esac
+own_of_criterion chunk_cross_entropy --load-chunks --boundary-weight 1 --chunk-tag-weight 1
 
 # Section 4: word vectors 600, all other sizes 1000 (those of the preset, repeated for the
 # baselines), sentences of up to 50 words, Adadelta. The paper does not tell the rest, which is that
@@ -29,15 +22,8 @@ esac
 # gradients clipped to norm 1, batches of 32 sentences, beam 20; ρ 0.95 and ε 1e-6 are Adadelta's
 # there. It stops by hand, here the best validation BLEU counts. One GPU; with N, give --batch-size
 # 32/N.
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch bi_scale_rnn_nist_zh_en \
+train --arch bi_scale_rnn_nist_zh_en --criterion chunk_cross_entropy \
   --encoder-embed-dim 600 --encoder-hidden-size 1000 --decoder-embed-dim 600 \
   --decoder-hidden-size 1000 --decoder-out-embed-dim 1000 --attention-dim 1000 --readout tanh \
-  --dropout 0 --initialization orthogonal \
-  --criterion chunk_cross_entropy --label-smoothing 0 --sentence-avg \
-  --optimizer adadelta --lr 1.0 --lr-scheduler fixed --adadelta-rho 0.95 --adadelta-eps 1e-6 \
-  --clip-norm 1.0 --batch-size 32 --max-epoch 30 --patience 5 \
-  --eval-bleu --eval-bleu-args '{"beam": 20, "max_len_a": 2, "max_len_b": 10}' \
-  --eval-bleu-remove-bpe sentencepiece --eval-tokenized-bleu \
-  --best-checkpoint-metric bleu --maximize-best-checkpoint-metric --keep-last-epochs 5 \
-  --save-dir "$save" ${chunks[@]+"${chunks[@]}"} "$@"
+  --dropout 0 --initialization orthogonal "${adadelta[@]}" --batch-size 32 \
+  "${best_by_bleu[@]}" --eval-bleu-args '{"beam": 20, "max_len_a": 2, "max_len_b": 10}'

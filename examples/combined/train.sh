@@ -5,14 +5,11 @@
 #
 # Later options override the ones below; parsed phrases: --phrase-segmentation parsed --load-phrases.
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
 # The encoder: 3 layers, the top one with supervised heads, all with phrases, the lowest two with
 # gates, and a relation network on top. The decoder: a chunk state over a conditional GRU.
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch syntax_hybrid --encoder-family transformer --decoder-family rnn \
+train --arch syntax_hybrid --encoder-family transformer --decoder-family rnn \
   --encoder-embed-dim 256 --encoder-ffn-embed-dim 1024 --encoder-layers 3 \
   --encoder-attention-heads 8 --encoder-normalize-before --supervised-layer -1 \
   --load-dependencies --phrase-segmentation ngram --phrase-attention --phrase-combine-dim 768 \
@@ -22,5 +19,4 @@ exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_tra
   --criterion syntax_cross_entropy --child-weight 0.4 --parent-weight 0.4 --boundary-weight 1 \
   --chunk-tag-weight 1 --label-smoothing 0.1 --optimizer fused_adam \
   --adam-betas '(0.9, 0.98)' --clip-norm 1.0 --lr 1e-3 --lr-scheduler inverse_sqrt \
-  --warmup-updates 500 --max-tokens 2048 --max-epoch 8 --no-epoch-checkpoints \
-  --save-dir "$save" "$@"
+  --warmup-updates 500 --max-tokens 2048 --max-epoch 8 --no-epoch-checkpoints

@@ -8,23 +8,10 @@
 #   +PSH           --child-weight 0
 #   Transformer    --arch syntax_transformer_wmt_en_de --criterion label_smoothed_cross_entropy
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
-# What only supervised heads know is left out for another criterion.
-heads=(--supervised-layer -1 --load-dependencies --child-weight 0.4 --parent-weight 0.4)
-case " $* " in
-  *" --criterion"[\ =]dependency_cross_entropy" "* | *" --criterion"[\ =]syntax_cross_entropy" "*) ;;
-  *" --criterion"[\ =]*) heads=() ;;
-esac
-
-# "The base setting of Vaswani et al.", one model a GPU, α = β = 0.4, the top layer (section 4.1).
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch dependency_transformer_wmt_en_de --share-all-embeddings \
-  --criterion dependency_cross_entropy --label-smoothing 0.1 --dropout 0.1 \
-  --optimizer fused_adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
-  --lr 7e-4 --lr-scheduler inverse_sqrt --warmup-updates 4000 --warmup-init-lr 1e-7 \
-  --max-tokens 4096 --update-freq 8 --max-update 100000 \
-  --save-interval-updates 1500 --keep-interval-updates 5 --no-epoch-checkpoints \
-  --save-dir "$save" ${heads[@]+"${heads[@]}"} "$@"
+# One model a GPU, α = β = 0.4, the top layer (section 4.1).
+own_of_criterion dependency_cross_entropy \
+  --supervised-layer -1 --load-dependencies --child-weight 0.4 --parent-weight 0.4
+train --arch dependency_transformer_wmt_en_de --share-all-embeddings \
+  --criterion dependency_cross_entropy "${base_wmt[@]}"

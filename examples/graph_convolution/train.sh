@@ -9,13 +9,10 @@
 #   one layer      --gcn-layers 1
 #   loops alone    --gcn-arcs none
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch gcn_rnn --load-dependencies --load-features deprel \
+train --arch gcn_rnn --load-dependencies --load-features deprel \
   --criterion label_smoothed_cross_entropy --label-smoothing 0 \
   --encoder-dropout-in 0.2 --decoder-dropout-in 0.2 --dropout 0.2 \
   --optimizer fused_adam --adam-betas '(0.9, 0.999)' --lr 1e-3 --weight-decay 1e-8 --clip-norm 5 \
-  --batch-size 80 --max-epoch 45 --no-epoch-checkpoints --save-dir "$save" "$@"
+  --batch-size 80 --max-epoch 45 --no-epoch-checkpoints

@@ -12,15 +12,12 @@
 #   synchronous attention  --arch syntax_transformer_iwslt_de_en --sync-loss attention
 # ASPEC Japanese-English: the same with _wmt_en_de in place of _iwslt_de_en.
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
 # Two induction layers, two constrained layers, M = 5, τ = 1 and λ = 0.01 are the defaults. The
 # paper does not print the rest; these are fairseq's own for IWSLT14 De-En.
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch latent_phrase_transformer_iwslt_de_en --share-decoder-input-output-embed \
+train --arch latent_phrase_transformer_iwslt_de_en --share-decoder-input-output-embed \
   --criterion synchronous_cross_entropy --label-smoothing 0.1 --dropout 0.3 --weight-decay 1e-4 \
   --optimizer fused_adam --adam-betas '(0.9, 0.98)' --clip-norm 0 \
   --lr 5e-4 --lr-scheduler inverse_sqrt --warmup-updates 4000 \
-  --max-tokens 4096 --max-epoch 60 --keep-last-epochs 5 --save-dir "$save" "$@"
+  --max-tokens 4096 --max-epoch 60 --keep-last-epochs 5

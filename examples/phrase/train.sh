@@ -15,20 +15,11 @@
 #   Transformer Big +PR   --arch phrase_transformer_wmt_en_de_big --dropout 0.3 --lr 3.49e-4
 #                         --max-update 300000 --keep-interval-updates 20
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
 # Section 4.1: up to 256 subwords, warm-up 8k, at least 25k target tokens a batch, dropout 0.1, 100k
 # updates, source and target embeddings apart, checkpoints every 1,500 updates; the rest as Vaswani
-# et al. (2017), whose learning rate peaks at 512^-0.5 · 8000^-0.5 (Big: 1024^-0.5 · 8000^-0.5). One
-# GPU; with N, divide --update-freq by N.
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch phrase_transformer_wmt_en_de --share-decoder-input-output-embed \
-  --criterion syntax_cross_entropy --label-smoothing 0.1 --dropout 0.1 \
-  --optimizer fused_adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
-  --lr 4.94e-4 --lr-scheduler inverse_sqrt --warmup-updates 8000 --warmup-init-lr 1e-7 \
-  --max-source-positions 256 --max-target-positions 256 --skip-invalid-size-inputs-valid-test \
-  --max-tokens 4096 --update-freq 8 --max-update 100000 \
-  --save-interval-updates 1500 --keep-interval-updates 5 --no-epoch-checkpoints \
-  --save-dir "$save" "$@"
+# et al. (2017), whose learning rate peaks at 512^-0.5 · 8000^-0.5 (Big: 1024^-0.5 · 8000^-0.5).
+train --arch phrase_transformer_wmt_en_de --share-decoder-input-output-embed \
+  --criterion syntax_cross_entropy "${base_wmt[@]}" --lr 4.94e-4 --warmup-updates 8000 \
+  --max-source-positions 256 --max-target-positions 256 --skip-invalid-size-inputs-valid-test

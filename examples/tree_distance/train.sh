@@ -8,21 +8,8 @@
 #   Transformer    --arch syntax_transformer_iwslt_de_en
 #   a bias         --tree-distance linear
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
-# Another architecture needs no parses, unless it is a size of the same.
-trees=(--load-dependencies)
-case " $* " in
-  *" --arch"[\ =]tree_distance_transformer*) ;;
-  *" --arch"[\ =]*) trees=() ;;
-esac
-
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch tree_distance_transformer_iwslt_de_en --share-all-embeddings \
-  --criterion label_smoothed_cross_entropy --label-smoothing 0.1 --dropout 0.1 \
-  --optimizer fused_adam --adam-betas '(0.9, 0.98)' --adam-eps 1e-9 --clip-norm 0 \
-  --lr 7e-4 --lr-scheduler inverse_sqrt --warmup-updates 4000 --warmup-init-lr 1e-7 \
-  --max-tokens 4096 --max-update 60000 --no-epoch-checkpoints \
-  --save-dir "$save" ${trees[@]+"${trees[@]}"} "$@"
+own_of_arch tree_distance_transformer --load-dependencies
+train --arch tree_distance_transformer_iwslt_de_en --share-all-embeddings \
+  --criterion label_smoothed_cross_entropy "${base[@]}" --max-update 60000 --no-epoch-checkpoints

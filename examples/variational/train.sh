@@ -8,13 +8,8 @@
 #   learned noise    --latent-from prior --criterion label_smoothed_cross_entropy
 #   RNNsearch*       --arch rnn_search_cgru_nist_zh_en --criterion label_smoothed_cross_entropy
 set -euo pipefail
-data=${1:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-save=${2:?usage: train.sh DATABIN SAVEDIR [OPTION …]}
-shift 2
+. "$(dirname -- "${BASH_SOURCE[0]}")/../training.sh"
 
-exec fairseq-train "$data" --user-dir "$(syntax-nmt user-dir)" --task syntax_translation \
-  --arch variational_rnn_nist_zh_en \
-  --criterion variational_cross_entropy --label-smoothing 0 --sentence-avg \
-  --optimizer adam --lr 5e-4 --lr-scheduler fixed --clip-norm 1.0 \
-  --dropout 0.3 --batch-size 80 --max-epoch 8 --keep-last-epochs 5 \
-  --save-dir "$save" "$@"
+train --arch variational_rnn_nist_zh_en --criterion variational_cross_entropy \
+  --label-smoothing 0 --sentence-avg --optimizer adam --lr 5e-4 --lr-scheduler fixed --clip-norm 1.0 \
+  --dropout 0.3 --batch-size 80 --max-epoch 8 --keep-last-epochs 5

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from syntax_nmt.data.annotation.columns import Column, loading_options
+from syntax_nmt.data.annotation.columns import loading_options, making_options
 from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_TARGET, linearised_mode
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
@@ -68,9 +68,7 @@ def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     if name in printed:
         there = data.annotated["train"]
         lacking = [kind for kind in printed[name].needs if kind not in there]
-        columns = [kind.name for kind in lacking if isinstance(kind, Column)]
-        options = [kind.making for kind in lacking if kind.making and kind.name not in columns]
-        makings = " ".join([*options, *([f"--features {','.join(columns)}"] if columns else [])])
+        makings = " ".join(making_options(lacking))
         missing = " and no ".join(kind.description for kind in lacking)
         raise UserError(
             f"{name}: {data.data_bin} has no {missing}: "

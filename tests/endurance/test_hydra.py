@@ -1,17 +1,15 @@
 """The YAML of each paper: the settings of its train.sh, trained by fairseq-hydra-train."""
 
 import json
-import os
 import re
 import shlex
-import subprocess
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
 import torch
 from commands import REPOSITORY, USER_DIR, succeed
-from fairseq import checkpoint_utils, options, tasks
+from fairseq import checkpoint_utils, tasks
 from fairseq.dataclass.initialize import add_defaults, hydra_init
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
@@ -22,6 +20,7 @@ from methods import inputs_of
 from nonempty import some
 from omegaconf import DictConfig, OmegaConf
 from prepared_corpus import TEST_SENTENCES
+from training_yaml import OF_THE_RUN, arguments_of, parsed, yaml_of
 
 from syntax_nmt.arguments import attribute
 from syntax_nmt.data.annotation import CHUNKS, KINDS, PHRASES
@@ -66,8 +65,6 @@ HALF: dict[str, list[str]] = {
     "bf16": ["common.bf16=true"],
     "fp16": ["common.fp16=true", "common.fp16_no_flatten_grads=true"],
 }
-# Where train.sh and YAML need not agree.
-OF_THE_RUN = {"data", "save_dir", "user_dir"}
 
 
 def line_of(paper: str) -> method.TrainingRecipe | None:
@@ -118,25 +115,9 @@ def composed(paper: str, *overridden: str) -> DictConfig:
     return cfg
 
 
-def of_script(paper: str, folder: Path, *more: str) -> tuple[DictConfig, Namespace]:
+def of_script(paper: str, *more: str) -> tuple[DictConfig, Namespace]:
     """The configuration, and the options of the model, that train.sh makes of its arguments."""
-    programs = folder / "bin"
-    programs.mkdir()
-    for name in ("fairseq-train", "syntax-nmt"):
-        program = programs / name
-        program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
-        program.chmod(0o755)
-    done = subprocess.run(
-        ["bash", EXAMPLES / paper / "train.sh", "DATA", "SAVE", *more],
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    arguments = done.stdout.splitlines()
-    place = arguments.index("--user-dir")
-    arguments[place + 1] = USER_DIR
-    args = options.parse_args_and_arch(options.get_training_parser(), arguments)
+    args = parsed(arguments_of(EXAMPLES / paper, *more))
     return convert_namespace_to_omegaconf(args), args
 
 
@@ -155,9 +136,9 @@ def rows_of_scripts() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("paper", "row"), rows_of_scripts())
-def test_rows_of_the_script(paper, row, tmp_path):
+def test_rows_of_the_script(paper, row):
     """Each is a command line that fairseq takes, in which its own options count."""
-    _, args = of_script(paper, tmp_path, *row.split())
+    _, args = of_script(paper, *row.split())
     for name, value in some(re.findall(r"--(\S+) ([^-\s]\S*)", row)):
         found = getattr(args, name.replace("-", "_"))
         found = found[0] if isinstance(found, list) else found
@@ -165,8 +146,14 @@ def test_rows_of_the_script(paper, row, tmp_path):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_settings_are_those_of_the_script(paper, tmp_path):
-    script, args = of_script(paper, tmp_path)
+def test_yaml_is_written_out_of_the_script(paper):
+    written = (EXAMPLES / paper / "train.yaml").read_text(encoding="utf-8")
+    assert written == yaml_of(EXAMPLES / paper), f"run training_yaml.py examples/{paper}"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_settings_are_those_of_the_script(paper):
+    script, args = of_script(paper)
     yaml = composed(paper, *overrides(paper, "DATA", "SAVE"))
     for group in set(script) - {"model", "scoring"}:  # fairseq-generate has the second one
         left, right = settings(script, group), settings(yaml, group)

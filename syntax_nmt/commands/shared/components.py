@@ -15,8 +15,10 @@ from fairseq.tasks import TASK_REGISTRY
 
 import syntax_nmt.plugin  # noqa: F401  registers the components
 from syntax_nmt.arguments import flag
+from syntax_nmt.data.annotation.columns import loading_options, making_options
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import SyntaxHybridOptions, SyntaxRNNOptions
+from syntax_nmt.models.presets import LINES
 from syntax_nmt.reporting.findings import markdown_lines
 
 _PACKAGE = "syntax_nmt."
@@ -26,6 +28,11 @@ _INTRODUCTION = """\
 `syntax-nmt options --markdown` generates this page from the code. `syntax-nmt options NAME` lists
 the options of an architecture or a criterion with fairseq's own, and what the architecture
 presets."""
+_WAYS = """\
+`syntax-nmt train PREPARED METHOD` trains one. `prepare` parses the source unless it is told not to.
+Where a method reads annotation to translate, typed text needs a parser: `--parser-config
+PREPARED/parser.json` in place of the options in the last column.
+"""
 
 Components = Mapping[str, Mapping[str, Any]]
 """Classes that fairseq has registered, by option and by name."""
@@ -104,7 +111,23 @@ def page() -> str:
         "\n".join([f"## {heading}\n", *markdown_lines([("option", "meaning"), *rows])])
         for heading, rows in sorted(tables.items())
     ]
-    return "\n\n".join([_INTRODUCTION, *parts])
+    return "\n\n".join([_INTRODUCTION, _recipes(), *parts])
+
+
+def _recipes() -> str:
+    """The table of the ways to train: what each needs from the annotation to the translation."""
+    rows = [("method", "`--arch`", "`prepare`", "training", "`--criterion`", "translation")]
+    for recipe in LINES:
+        cells = (
+            recipe.save_dir if recipe.is_printed else "",
+            recipe.arch,
+            " ".join(making_options(recipe.needs)),
+            " ".join(recipe.training_options),
+            recipe.criterion,
+            " ".join(loading_options(recipe.reads)),
+        )
+        rows.append(tuple(f"`{cell}`" if cell else "–" for cell in cells))
+    return "\n".join(["## Ways to train\n", _WAYS, *markdown_lines(rows)])
 
 
 def _paper(declared: type) -> str | None:

@@ -181,3 +181,11 @@ def loading_options(kinds: Iterable[AnnotationKind]) -> tuple[str, ...]:
     columns = ",".join(kind.name for kind in found if isinstance(kind, Column))
     flags = [kind.flag for kind in found if not isinstance(kind, Column)]
     return (*flags, *(("--load-features", columns) if columns else ()))
+
+
+def making_options(kinds: Iterable[AnnotationKind]) -> list[str]:
+    """The options of `syntax-nmt prepare` that make annotation of these kinds."""
+    kinds = list(kinds)
+    columns = [kind.name for kind in kinds if isinstance(kind, Column)]
+    options = [kind.making for kind in kinds if kind.making and kind.name not in columns]
+    return [*options, *([f"--features {','.join(columns)}"] if columns else [])]
