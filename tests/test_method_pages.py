@@ -1,6 +1,5 @@
 """Every method has its place on the pages that people write."""
 
-
 import pytest
 from commands import REPOSITORY
 

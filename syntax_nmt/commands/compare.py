@@ -2,7 +2,7 @@
 
 import argparse
 
-from syntax_nmt.arguments import add_files, argument
+from syntax_nmt.arguments import add_files, add_flags, argument
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to write")
     add_findings_arguments(group)
     add_digits_argument(group)
+    add_flags(group, verbose="also print the scores of each run of systems that have several")
 
 
 def _add_cut_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,8 +72,8 @@ def _add_cut_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_files(
         group,
-        source="the source text for --cut (default: the S- lines of "
-        "fairseq-generate, if there are any)",
+        source="the source text, to count translations longer than 1.5 × source words + 5, and "
+        "for --cut (default: the S- lines of fairseq-generate, if there are any)",
     )
 
 
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do nothing, fewer than two systems, or files that are damaged or
             do not go together.
     """
-    require_companion_options(args, {"source": ("cut",), **METRIC_NEEDS})
+    require_companion_options(args, METRIC_NEEDS)
     check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
     test_set = read_test_set(args)
     words = word_settings(args, test_set)
@@ -94,4 +95,6 @@ def run(args: argparse.Namespace) -> None:
         cut=args.cut,
         words=words,
     )
-    write_findings(found, found.findings(args.width), args, stdout_is_free=True)
+    write_findings(
+        found, found.findings(args.width, of_runs=args.verbose), args, stdout_is_free=True
+    )

@@ -57,6 +57,7 @@ class Comparison(CommandResult):
         metrics: by name.
         systems: the baseline first.
         cut: how many translations were cut before they were scored; None where none are.
+        longer: how many far too long ones were not cut; None where none are or without a source.
         words_by: words by bucket, of each kind that was asked for.
     """
 
@@ -66,13 +67,15 @@ class Comparison(CommandResult):
     metrics: dict[str, MetricDescription]
     systems: list[ComparedSystem]
     cut: LongTranslations | None = None
+    longer: LongTranslations | None = None
     words_by: list[BucketTable] | None = None
 
-    def findings(self, digits: int = 1) -> Findings:
+    def findings(self, digits: int = 1, *, of_runs: bool = False) -> Findings:
         """A table for each metric and kind of buckets, and the signatures.
 
         Args:
             digits: after the point of scores.
+            of_runs: also the score of each run of systems that have several.
         """
         heading = (
             f"{self.sentences} sentences; Δ: difference from {self.baseline}; "
@@ -81,7 +84,8 @@ class Comparison(CommandResult):
         words = self.words_by or []
         tables = [*(self._table(name, digits) for name in self.metrics)]
         tables += comparison_tables(words, digits)
-        notes = [*self._notes(), *signature_lines(self.metrics), *word_notes(words)]
+        runs = self._scores_of_runs(digits) if of_runs else ()
+        notes = [*runs, *self._notes(), *signature_lines(self.metrics), *word_notes(words)]
         return Findings(tables, heading, notes)
 
     def tests_made(self) -> list[str]:
@@ -112,7 +116,19 @@ class Comparison(CommandResult):
             yield f"all systems are below {_LEAST_BLEU} BLEU, where differences say little"
         if self.cut is not None:
             yield f"cut: {self.cut}"
+        if self.longer is not None:
+            yield f"{self.longer}: they may decide these scores (--cut)"
         yield from balanced_notes(self.systems)
+
+    def _scores_of_runs(self, digits: int) -> Iterator[str]:
+        """A line for each metric and system: the scores of its runs, in the order of files."""
+        for name, metric in self.metrics.items():
+            for system in self.systems:
+                runs = [
+                    f"{score:.{digits + metric.more_digits}f}" for score in system.scores[name].runs
+                ]
+                if len(runs) > 1:
+                    yield f"{name} of the runs of {system.name}: {', '.join(runs)}"
 
     def _table(self, metric: str, digits: int) -> Table:
         digits += self.metrics[metric].more_digits

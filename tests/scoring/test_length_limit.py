@@ -98,3 +98,23 @@ def test_refusals(files, capsys):
         with pytest.raises(SystemExit):
             main([*map(str, both), f"--cut={wrong}"])
         assert "such as 1.5,5" in capsys.readouterr().err
+
+
+def test_compare_counts(files, capsys):
+    """Without --cut it says how many run away; where none does, nothing."""
+    options = ["-r", files / "ref", "-m", "bleu", "--tests", "sign", "--source", files / "src"]
+    main(["compare", *map(str, [*systems(files), *options])])
+    assert "longer than 1.5 × source + 5 words: base 0, 3; ours 0" in capsys.readouterr().out
+    write(files / "base2", (files / "base1").read_text(encoding="utf-8").splitlines())
+    main(["compare", *map(str, [*systems(files), *options])])
+    assert "longer than" not in capsys.readouterr().out
+
+
+def test_compare_shows_runs(files, capsys):
+    options = ["-r", files / "ref", "-m", "bleu", "--tests", "sign"]
+    found = figures(capsys, "compare", *systems(files), *options)
+    main(["compare", *map(str, [*systems(files), *options]), "--verbose"])
+    first, second = found["systems"][0]["scores"]["BLEU"]["runs"]
+    out = capsys.readouterr().out
+    assert f"BLEU of the runs of base: {first:.1f}, {second:.1f}" in out
+    assert "runs of ours" not in out

@@ -79,6 +79,10 @@ class LongTranslations(Result):
     source: str
     systems: list[RunsOfSystem]
 
+    def if_any(self) -> LongTranslations | None:
+        """The same; None where no translation is longer."""
+        return self if any(sum(system.runs) for system in self.systems) else None
+
     def __str__(self) -> str:
         counts = [f"{each.name} {', '.join(map(str, each.runs))}" for each in self.systems]
         return f"translations longer than {self.limit}: {'; '.join(counts)}"
