@@ -26,6 +26,10 @@ _FAMILY = f"'{BASE_FAMILY}'".encode()
 # Characters that XML 1.0 does not have, and those that move the text around them: controls, line
 # ends other than \n, marks that override the direction of writing, U+FFFE and U+FFFF.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
+# Where readers prefer dark pages, dark becomes light and hues stay. In a page that contains the
+# element, it is not the root.
+_DARK = b"""
+@media (prefers-color-scheme: dark) { svg:root { filter: invert(0.92) hue-rotate(180deg) } }"""
 _TAG = re.compile(rb"<[^>]+>")  # words stand between tags, and may look like anything
 _ID = re.compile(rb'\bid="([^"]+)"')
 _REFERENCE = re.compile(rb'(?<=url\(#)[^)]+|(?<=href="#)[^"]+')
@@ -41,7 +45,11 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     Raises:
         UserError: the name ends otherwise, or the file cannot be written.
     """
-    write_bytes_atomically(Path(path), _rendered(figure, picture_format(path)))
+    form = picture_format(path)
+    content = _rendered(figure, form)
+    if form == "svg":
+        content = content.replace(b"</style>", _DARK + b"</style>", 1)
+    write_bytes_atomically(Path(path), content)
 
 
 def svg_text(figure: Figure, mark: str = "") -> str:

@@ -33,6 +33,15 @@ def test_each_format_begins_as_it_should_and_repeats(tmp_path, form):
     assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
 
 
+def test_a_picture_of_its_own_is_dark_on_dark_pages(tmp_path):
+    """One in a page is as the page says."""
+    save_figure(alignment(), tmp_path / "a.svg")
+    rule = "@media (prefers-color-scheme: dark) { svg:root {"
+    style = ET.parse(tmp_path / "a.svg").find(".//{http://www.w3.org/2000/svg}style")
+    assert rule in style.text
+    assert rule not in svg_text(alignment())
+
+
 @pytest.mark.parametrize("name", ["picture.jpg", "picture", "picture.svg.gz"])
 def test_other_formats_are_refused(tmp_path, name):
     with pytest.raises(UserError, match=r"\.svg, \.png or \.pdf") as refused:
