@@ -62,6 +62,14 @@ class Records:
             return None
         return parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
 
+    def named(self, prefix: str) -> Iterator[Any]:
+        """The records of runs whose names begin so."""
+        packed = ((each.name, each.record) for each in self._packed.values())
+        yield from (record for name, record in packed if name.startswith(prefix))
+        for file in self._files():
+            if file.name.startswith(prefix):
+                yield self.find(_key(file.stem))
+
     def lines(self, key: str, kind: str) -> list[str]:
         """The lines of what a run wrote beside its record.
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from experiments.corpus import key_of, plan_control, plan_data
@@ -109,6 +110,15 @@ class Runs:
             file = self.records.file(run.name, run.key)
             raise UserError(f"{file}: is not the record of {run.name}: remove it")
         return found
+
+    def seconds(self, run: Run) -> float | None:
+        """How long a run trains: as others of its system, or else of its family; None = unknown."""
+        name = run.name.rpartition(".")[0]
+        for prefix in (f"{name}.", f"{name.partition('.')[0]}."):
+            took = [record["seconds"] for record in self.records.named(prefix)]
+            if took:
+                return mean(took)
+        return None
 
     def _run(self, family: Family, system: DeclaredSystem, setting: str, seed: int) -> Run:
         evaluation = self.table.evaluation

@@ -202,8 +202,17 @@ def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None
             # Without the time: equal texts make equal files.
             write_bytes_atomically(record.with_suffix(f".{name}.gz"), gzip.compress(text, mtime=0))
         write_json(record, content)
+        _report(planned["name"], content)
         shutil.rmtree(job.checkpoints, ignore_errors=model is None)
         (folder / "averaged.pt").unlink(missing_ok=True)
+
+
+def _report(name: str, record: Mapping[str, Any]) -> None:
+    """Prints a line of what came out."""
+    nll = record["validation_nll"]
+    outcome = "diverged" if nll is None else f"validation nll {nll}"
+    minutes = record["seconds"] / 60
+    print(f"{name}: {record['updates']:,} updates, {minutes:.1f} minutes, {outcome}", flush=True)
 
 
 def main() -> None:

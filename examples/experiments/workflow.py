@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from statistics import mean
 
 from experiments.corpus import DONE
 from experiments.measured_table import family_tests, measure
@@ -148,8 +149,26 @@ class Workflow:
             for (table, key), run in missing.items()
             if self._is_prepared(run.plan["data"])
         ]
+        if missing:
+            times = [
+                runs.seconds(run) for runs, run in stage if (runs.table.name, run.key) in missing
+            ]
+            print(f"{_number(missing)} to do{self._expected(times)}", flush=True)
         whole &= not ready or self._snakemake([], ready)
         return whole and len(ready) == len(missing)
+
+    def _expected(self, seconds: Sequence[float | None]) -> str:
+        """How long some runs take together, as far as earlier ones tell."""
+        known = [each for each in seconds if each is not None]
+        if not known:
+            return ""
+        minutes = mean(known) * len(seconds) / min(self.args.cores, len(seconds)) / 60
+        return f", about {max(1, round(minutes)):,} minutes"
+
+    @property
+    def log(self) -> Path:
+        """What Snakemake says."""
+        return Path(self.args.folder / "snakemake.log")
 
     def _is_prepared(self, key: str) -> bool:
         return (self.args.folder / "data" / key / DONE).is_file()
@@ -171,7 +190,9 @@ class Workflow:
         command += ["--directory", str(folder), "--cores", str(self.args.cores)]
         command += ["--config", f"plan={plan_file}", *self.args.snakemake]
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-        process = subprocess.Popen(command, env=one_thread, process_group=0)
+        # Snakemake writes to stderr; what jobs say, errors too, comes by stdout.
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(command, env=one_thread, stderr=log, process_group=0)
         try:
             return process.wait() == 0
         except KeyboardInterrupt:
@@ -193,7 +214,9 @@ class Workflow:
                 declared = row.system.seeds[: self.args.seeds]
                 count = f"{sum(finished)} of {len(declared)} seeds"
                 unknown = " (not chosen yet)" if row.trained is None or not row.runs else ""
-                print(f"  {row.family.name}.{row.system.name}: {count}{unknown}")
+                missing = [run for run, done in zip(row.runs, finished) if not done]
+                time = self._expected([runs.seconds(run) for run in missing]) if missing else ""
+                print(f"  {row.family.name}.{row.system.name}: {count}{unknown}{time}")
 
     def write_tables(self) -> None:
         """Tables into the results, report pages into the folder; none of what has not begun."""
@@ -239,6 +262,10 @@ class Workflow:
                 syntax_nmt_command(command)
 
 
+def _number(runs: Collection[object]) -> str:
+    return f"{len(runs)} run{'s' * (len(runs) > 1)}"
+
+
 def _written(text: Text, folder: Path) -> str:
     """The name of a file that holds a text."""
     file = folder / text.name
@@ -263,7 +290,9 @@ def main() -> None:
         finally:  # also where it is interrupted
             workflow.write_tables()
         if not whole:
-            raise UserError("some runs failed: see above; the same command tries them again")
+            raise UserError(
+                f"some runs failed: see above and {workflow.log}; the same command tries them again"
+            )
 
 
 if __name__ == "__main__":

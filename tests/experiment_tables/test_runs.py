@@ -215,3 +215,13 @@ def test_unused_pairs_are_not_trained_on():
     assert held_out == sorted(held_out, key=pairs.index)
     with pytest.raises(UserError, match="100 unused pairs"):
         unused_pairs(pairs, chosen, 100)
+
+
+def test_the_time_is_that_of_the_same_system_or_of_its_family(tmp_path):
+    runs = runs_of(tmp_path, declaration())
+    rows = {row.system.name: row.runs for row in runs.rows()}
+    assert runs.seconds(rows["stock"][1]) is None
+    for run, seconds in ((rows["stock"][0], 60), (rows["heads"][0], 180)):
+        write_record(runs, run, seconds=seconds)
+    assert runs.seconds(rows["stock"][1]) == 60
+    assert runs.seconds(rows["phrases"][0]) == 120

@@ -72,6 +72,14 @@ def test_no_more_jobs_at_a_time_than_cores(make, cores):
     assert max(running) == cores
 
 
+def test_what_snakemake_says_is_in_a_log(make, tmp_path, capfd):
+    make(1)
+    said, errors = capfd.readouterr()
+    assert said == "6 runs to do\n"
+    assert errors == ""
+    assert "Job stats" in (tmp_path / "work/snakemake.log").read_text("utf-8")
+
+
 def test_runs_that_two_tables_share_are_recorded_in_both(make, tmp_path):
     whole, said = make(2, names=("one", "other"))
     assert whole
