@@ -163,7 +163,8 @@ class Workflow:
         if not known:
             return ""
         minutes = mean(known) * len(seconds) / min(self.args.cores, len(seconds)) / 60
-        return f", about {max(1, round(minutes)):,} minutes"
+        rounded = max(1, round(minutes))
+        return f", about {rounded:,} minute{'s' * (rounded > 1)}"
 
     @property
     def log(self) -> Path:
