@@ -8,16 +8,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _JOINERS = "\u200c\u200d"  # of letters, in Persian and Hindi
+# Of values, such as a label of a damaged file: a name in a path has at most 255 bytes.
+_LONG = re.compile(r"([^\s/]{200})[^\s/]{100,}")
 
 
 class UserError(Exception):
     """A mistake in the user's input: a file, an option, a value.
 
     The message is one line that names the file and line, the values that disagree, and what to do.
+    Of a value of 300 characters or more it shows the first 200.
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(" ".join(message.split())))
+        super().__init__(_LONG.sub(r"\1…", printable(" ".join(message.split()))))
 
 
 def note(text: str) -> None:

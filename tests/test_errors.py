@@ -45,3 +45,9 @@ def test_a_python_without_fairseq_is_told_of_the_environment():
     assert found.returncode == 1
     assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: fairseq")
     assert "activate the environment" in found.stderr.splitlines()[-1]
+
+
+def test_long_values_are_cut_and_paths_are_not():
+    path = "/".join(["f" * 255] * 4)
+    assert str(UserError(f"{path}: {'x' * 299} is no label")).endswith(f": {'x' * 299} is no label")
+    assert str(UserError(f"{path}: {'x' * 300} is no label")) == f"{path}: {'x' * 200}… is no label"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ NAME = "syntax.json"
 VERSION = 2  # since 0.4.0: numbers of 8 and 16 bits
 _READ = (1, VERSION)
 _BLOCK = 1 << 20
+_CRC32 = re.compile("[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def _annotation_file(entry: dict) -> AnnotationFile:
         if type(value) is not int:
             raise TypeError(f"{value!r} where a whole number belongs")
     for fingerprint in (source_text, *files.values()):
-        if type(fingerprint.crc32) is not str:
+        if type(fingerprint.crc32) is not str or not _CRC32.fullmatch(fingerprint.crc32):
             raise TypeError(f"{fingerprint.crc32!r} where a checksum belongs")
     if not 0 <= annotation_file.annotated <= annotation_file.sentences:
         raise ValueError(

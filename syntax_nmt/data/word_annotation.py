@@ -214,8 +214,8 @@ def refuse_shift(annotation: WordAnnotation, lines: _Lines, number: int, text: P
         if goes_on(0, ahead):
             raise UserError(
                 f"{where}: {_listed(number, ahead)} missing here ({text}): this is the annotation "
-                f"of sentence {number + ahead:,} ({' '.join(sentences[ahead][:8])!r} …): a "
-                f"sentence without annotation has {kind.empty_entry}"
+                f"of sentence {number + ahead:,} ({' '.join(sentences[ahead][:8])!r} …): put "
+                f"it there; a sentence without annotation has {kind.empty_entry}"
             )
     for ahead in range(1, len(entries)):
         if sentences and goes_on(ahead, 0):

@@ -42,7 +42,8 @@ def data_subjects(prepared, folder: Path) -> list[Subject]:
         return [one for one in names if one != name and one.endswith(name[-4:])]
 
     def foreign(name: str) -> list[Path]:
-        return [other / name]
+        # The other folder's trees are on the source alone.
+        return [other / name] if (other / name).exists() else []
 
     text = split_files(".src.bin", ".src.idx", ".tgt.bin", ".tgt.idx")
     annotation = [name for name in split_files(".bin", ".idx") if name not in text]

@@ -123,8 +123,8 @@ def assert_finite(output: Tensor, *leaves: Tensor, seed: Tensor | None = None) -
 def attended(length: int, largest: float) -> float:
     """The largest query and key of a sentence.
 
-    The gradient of fused attention computes logits again, of long sentences by blocks and in another
-    order: in float32 their rounding must be small beside 1.
+    The gradient of fused attention computes logits again, of long sentences by blocks and in
+    another order: in float32 their rounding must be small beside 1.
     """
     return largest if length < 64 else 1000.0
 
