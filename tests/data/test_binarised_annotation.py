@@ -46,7 +46,7 @@ def write_all(folder, rows=None):
         names += ["dict.chunks.txt"] * (kind == "chunks")
         files = {name: Fingerprint.of(folder / name) for name in names}
         source = f"train.de.{kind}"
-        manifest[f"{NAME}.{kind}"] = AnnotationFile(3, 1, source, Fingerprint(0, ""), files)
+        manifest[f"{NAME}.{kind}"] = AnnotationFile(3, 1, source, Fingerprint(0, "0" * 8), files)
     write_manifest(folder, manifest)
     return folder
 
