@@ -93,7 +93,7 @@ class Chunks(AnnotationKind):
 
     def figures(self, labels: Sequence[str] = ()) -> ChunkFigures:
         """The number of chunks of each type."""
-        return ChunkFigures(tags=tuple(labels))
+        return ChunkFigures(labels=tuple(labels))
 
     def show(
         self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]
