@@ -9,6 +9,7 @@ from torch import Tensor
 
 from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import ModelExtra
 
 
 class ExtendedStack:
@@ -56,7 +57,7 @@ class ExtendedStack:
         """The number of lowest layers with syntactic distances."""
         return max((getattr(each, "distance_layers", 0) for each in self.extensions), default=0)
 
-    def extra(self, encoder_out: dict[str, list[Tensor]]) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]]) -> ModelExtra:
         """What the model returns beside its logits, of an encoder.
 
         Args:

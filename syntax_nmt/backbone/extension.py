@@ -23,6 +23,7 @@ from syntax_nmt.backbone.initialization import UNIFORM
 from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 
 
@@ -216,7 +217,7 @@ class TransformerEncoderExtension(EncoderExtension, AttentionExtension):
             arguments: that every layer got.
         """
 
-    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> ModelExtra:
         """What the model returns beside its logits.
 
         Args:
@@ -277,9 +278,7 @@ class TransformerDecoderExtension(AttentionExtension):
         """Further arguments of each layer, the lowest first; none = no layer gets any."""
         return ()
 
-    def extra(
-        self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList
-    ) -> dict[str, Any]:
+    def extra(self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList) -> ModelExtra:
         """What the model returns beside its logits, in a forward pass over whole targets.
 
         Args:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
@@ -96,7 +97,7 @@ class SourceParser:
         src_tokens: Tensor,
         typed: PiecesOfBatch | None = None,
         labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({}),
-    ) -> dict[str, Any]:
+    ) -> Batch:
         """What the kinds add to a batch, under their keys, tensors on the tokens' device.
 
         A sentence is parsed once for all kinds that take the same analysis.
@@ -132,7 +133,7 @@ class SourceParser:
         left_pad = bool(src_tokens[:, 0].eq(pad).any())
         text = BatchedText(np.arange(len(tokens)), sizes, src_tokens.size(1), left_pad)
         rows = self._rows(kinds, sentences)
-        batch: dict[str, Any] = {}
+        batch: Batch = {}
         for kind in kinds:
             of_kind = RaggedArray.from_rows([rows[kind, pieces] for pieces in sentences])
             batch.update(BinarisedAnnotation(kind, of_kind).batched(text))

@@ -13,6 +13,7 @@ import numpy as np
 
 from syntax_nmt.arguments import flag
 from syntax_nmt.data.annotation_transfer import Transferred
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray, RowBlock
@@ -317,7 +318,7 @@ class AnnotationKind(ABC):
         """How many numbers of some rows, of so many labels, say anything."""
         return len(rows)
 
-    def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
+    def batch_flags(self, tensor: Tensor) -> Batch:
         """Facts about a tensor from the data loader, so that no model synchronises its GPU."""
         return {}
 

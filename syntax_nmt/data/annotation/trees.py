@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from syntax_nmt.data.annotation.constituents import OfConstituents
 from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
 from syntax_nmt.data.annotation.phrases import PHRASES
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.collation import collate_merges
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.merges import Merge, binary_merges, random_merges
@@ -63,7 +64,7 @@ class Trees(OfConstituents):
         """
         return collate_merges(rows, text.ids, text.sizes.take(text.ids), text.width, text.left_pad)
 
-    def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
+    def batch_flags(self, tensor: Tensor) -> Batch:
         """The number of merges of each height in the batch, from 1."""
         heights = tensor[..., 2].numpy()
         return {"tree_levels": tuple(np.bincount(heights[heights > 0])[1:].tolist())}

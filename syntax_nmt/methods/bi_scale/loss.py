@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,10 +12,10 @@ from torch.nn.functional import cross_entropy
 
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.data.annotation import CHUNKS
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
-    Sample,
     detached_sum,
     log_average,
     log_percentage,
@@ -72,7 +72,7 @@ class ChunkObjective(AuxiliaryObjective):
             )
         return {}
 
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
 
         Args:

@@ -12,6 +12,7 @@ from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
 from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
 from syntax_nmt.methods.dependency_heads.loss import (
@@ -84,7 +85,7 @@ class SupervisedHeads(ObservedLayer):
             return {}
         return {CHILD_HEAD: "children", PARENT_HEAD: "parents"}
 
-    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> ModelExtra:
         """Log-probabilities of the child and the parent head, B×2×S×S in float32 at least.
 
         Args:

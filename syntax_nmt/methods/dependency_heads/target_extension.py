@@ -12,6 +12,7 @@ from syntax_nmt.backbone.extension import TransformerDecoderExtension, Transform
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.structures import TARGET_DEPENDENCIES, TARGET_PARENTS
 from syntax_nmt.data.annotation import TARGET_HEADS
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
 from syntax_nmt.methods.dependency_heads.extension import is_biaffine
 from syntax_nmt.methods.dependency_heads.options import READ, SHIFTS, DependencyHeadOptions
@@ -73,9 +74,7 @@ class TargetHead(TransformerDecoderExtension):
             return None
         return BiaffineHead(0, self.stack.embed_dim // self.stack.heads)
 
-    def extra(
-        self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList
-    ) -> dict[str, Any]:
+    def extra(self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList) -> ModelExtra:
         """Log-probabilities of the head of each word of the target.
 
         Where words are read, row and column of a word are those of the next step, and the last

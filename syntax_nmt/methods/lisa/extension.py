@@ -14,6 +14,7 @@ from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.lisa.loss import PARSED
 from syntax_nmt.methods.lisa.options import ATTENTION, GOLD, LisaOptions
@@ -99,7 +100,7 @@ class ParserLayer(ObservedLayer):
         bias = self.injection(HEADS.tensor_in(source.annotation), like)
         return [LayerModifier((self.observed,), AttentionModifier(bias=bias))]
 
-    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> ModelExtra:
         """The parser's log-probabilities, B×S×S in float32 at least.
 
         Args:
