@@ -25,7 +25,7 @@ class ExtendedStack:
         """Keeps the extensions, and registers their modules under the names that they give."""
         self.extensions = extensions
         for extension in extensions:
-            for name, module in extension.modules(self.output_dim).items():
+            for name, module in extension.build(self.output_dim).items():
                 self.add_module(name, module)
 
     @property

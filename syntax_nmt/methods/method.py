@@ -11,6 +11,7 @@ from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.objective import AuxiliaryObjective
+from syntax_nmt.option_checks import check_choice, choices_of, refuse_without_effect
 
 TRANSFORMER, RNN = "transformer", "rnn"
 FAMILIES = (TRANSFORMER, RNN)
@@ -170,22 +171,34 @@ class Method:
 
         Args:
             cfg: all options of the model.
-            stack: as of :meth:`Extension.of`.
+            stack: what it is built for.
+
+        Raises:
+            UserError: options that contradict each other.
         """
         if self.options is None or part not in self.extensions:
             return None
-        return self.extensions[part].of(read_options(self.options, cfg), stack)
+        options, extension = read_options(self.options, cfg), self.extensions[part]
+        return extension(options, stack) if extension.is_on(options, stack) else None
 
 
 def read_options(kind: type[Options], given: Any) -> Options:
-    """Options out of many, where None or missing = not given.
+    """Options out of many, where None or missing = not given; choices are strings.
 
     Args:
-        given: a namespace, or fairseq's options of a model.
+        given: a namespace, or fairseq's options of a model or a criterion.
+
+    Raises:
+        UserError: a choice is unknown, which fairseq does not check in a YAML; or an option lacks
+            what it needs to have an effect.
     """
     options = kind()
     for each in fields(kind):
         value = getattr(given, each.name, None)
         if value is not None:
-            setattr(options, each.name, value)
+            choices = choices_of(each)
+            if choices:
+                check_choice(each.name, value, choices)
+            setattr(options, each.name, str(value) if choices else value)
+    refuse_without_effect(options)
     return options

@@ -20,8 +20,8 @@ from syntax_nmt.data.batch import Batch
 from syntax_nmt.errors import UserError
 
 Hypothesis = dict[str, Any]
-"""Of fairseq's search: `tokens`, `score`, `positional_scores`; `attention` and `alignment` where they
-are asked for."""
+"""Of fairseq's search: `tokens`, `score`, `positional_scores`; `attention` and `alignment` where
+they are asked for."""
 
 
 @contextmanager
