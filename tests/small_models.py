@@ -19,6 +19,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.registry import REGISTRIES
 from methods import in_small
 from omegaconf import DictConfig, OmegaConf
+from random_rows import draw, draw_trees
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, TARGET_HEADS, TREES
 from syntax_nmt.data.annotation.columns import UNKNOWN
@@ -225,10 +226,10 @@ def random_annotation(
                 rows.append(kind.no_row(size))
             elif kind in (HEADS, TARGET_HEADS):  # of words, which may have several pieces
                 counts = pieces_of_words(dictionary, numbers[:-1])
-                heads = kind.draw(len(counts), len(LABELS), random)
+                heads = draw(kind, len(counts), len(LABELS), random)
                 rows.append(project_heads(heads.tolist(), counts))
             else:
-                rows.append(kind.draw(size, len(LABELS), random))
+                rows.append(draw(kind, size, len(LABELS), random))
         labels = labels_of(kind) if kind.labels_file else ()
         found.append(BinarisedAnnotation(kind, RaggedArray.from_rows(rows), labels))
     return found
@@ -303,7 +304,7 @@ def trees_of_tokens(src_tokens: torch.Tensor, task) -> dict:
     for line in src_tokens.tolist():
         tokens = [token for token in line if token != pad]
         sizes.append(len(tokens))
-        drawn = TREES.draw(len(tokens) - 1, 0, np.random.default_rng(tokens))
+        drawn = draw_trees(len(tokens) - 1, np.random.default_rng(tokens))
         rows.append(TREES.no_row(0) if tokens[0] % 3 == 0 else drawn)
     left_pad = bool(src_tokens[:, 0].eq(pad).any())
     text = BatchedText(np.arange(len(rows)), np.array(sizes), src_tokens.size(1), left_pad)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import fields
 
+import tested_methods
 from commands import REPOSITORY
 
 from syntax_nmt.methods import METHODS
@@ -46,3 +47,15 @@ def test_the_list_has_each_folder_once():
     for method in METHODS:
         assert len({line.name for line in method.recipes}) == len(method.recipes)
         assert all(line.arch in method.presets for line in method.recipes)
+
+
+def test_what_tests_know_is_of_declared_methods():
+    """A table without a method, after a renaming, would test nothing."""
+    names = {method.name for method in METHODS}
+    recipes = {line.name for method in METHODS for line in method.recipes}
+    tables = {name: table for name, table in vars(tested_methods).items() if name.isupper()}
+    assert len(tables) > 8
+    for name, table in tables.items():
+        of_methods = name in ("ENABLING_OPTIONS", "TRIALS", "FINDS_WORDS", "FINDS_ENDS")
+        assert table, name
+        assert {*table} <= (names if of_methods else recipes), name

@@ -60,11 +60,6 @@ class TrainingRecipe:
         family: of the model.
         shares_embeddings: source and target may share them.
         warmups: how many times as long as usual the warm-up is.
-        in_small: options with which a small model shows all parts of the method.
-        narrow: options of models whose embeddings are 16 wide.
-        silent: options that silence its randomness in training, beside those of dropout.
-        scores_jointly: a search also scores what the decoder chooses beside words.
-        batch_norm: its batch norms see the batches of all workers as one.
         is_printed: whether `prepare` prints it.
     """
 
@@ -79,11 +74,6 @@ class TrainingRecipe:
     family: str = TRANSFORMER
     shares_embeddings: bool = True
     warmups: int = 1
-    in_small: tuple[str, ...] = ()
-    narrow: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()
-    scores_jointly: bool = False
-    batch_norm: bool = False
     is_printed: bool = True
 
     @property
@@ -129,10 +119,6 @@ class Method:
         loss: beside that of translation.
         presets: the architectures that it names.
         recipes: ways to train it.
-        enabling_options: that add it to a mixed model.
-        trials: architectures with options that no preset asks for, by name, for tests.
-        finds_words: whether it finds the words of subwords; tests then cut words into several.
-        finds_ends: whether it reads where words end; likewise.
         ignored_in_0_1_0: options that 0.1.0 took without effect, by the option that switches them
             on.
         family_neutral: options that parts of both families use, although one has them.
@@ -153,10 +139,6 @@ class Method:
     loss: Optional[Loss] = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
     recipes: tuple[TrainingRecipe, ...] = ()
-    enabling_options: tuple[str, ...] = ()
-    trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    finds_words: bool = False
-    finds_ends: bool = False
     ignored_in_0_1_0: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extractable: Mapping[str, str] = field(default_factory=dict)
     same_at_inference: tuple[str, ...] = ()

@@ -77,12 +77,6 @@ class Chunks(AnnotationKind):
         """The id of a type, or 0."""
         return 0, np.asarray(labels)
 
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """A chunk begins at the first subword, and at every second on average."""
-        opens = random.integers(2, size=size)
-        opens[0] = 1
-        return (opens * random.integers(1, labels + 1, size=size)).astype(np.int32)
-
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×T: the id where a chunk opens, 0 inside, one more than the last at EOS; −1 = none."""
         return collate_chunk_tags(rows, text.ids, text.width, text.left_pad, labels + 1)

@@ -127,10 +127,6 @@ class Column(OfDependencyTrees):
         """The id of a label."""
         return 1, np.asarray(labels)
 
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Any label for each subword."""
-        return random.integers(1, labels + 1, size=size, dtype=np.int32)
-
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×S: the id of each token's label, from 1; −1 at pads, at EOS and without a parse."""
         return collate_labels(rows, text.ids, text.width, text.left_pad)

@@ -99,15 +99,6 @@ class Heads(OfDependencyTrees):
         """A place in the sentence."""
         return 0, sizes - 1
 
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Each subword depends on an earlier one, in a random order."""
-        order = random.permutation(size)
-        heads = np.empty(size, dtype=np.int32)
-        heads[order[0]] = order[0]
-        for position in range(1, size):
-            heads[order[position]] = order[random.integers(position)]
-        return heads
-
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×S: the column of each token's head, the root's its own; −1 = none."""
         return collate_heads(rows, text.ids, text.width, text.left_pad)

@@ -299,14 +299,6 @@ class AnnotationKind(ABC):
         """
 
     @abstractmethod
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """A row at random, for tests and benchmarks.
-
-        Args:
-            size: subwords of the sentence, at least 1.
-        """
-
-    @abstractmethod
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """The tensor of a batch, int32, whose first dimension is B.
 

@@ -49,11 +49,6 @@ class Phrases(OfConstituents):
         """A length within the sentence."""
         return 1, sizes
 
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Cut at every second place on average."""
-        ends = [*np.flatnonzero(random.integers(2, size=size - 1)) + 1, size]
-        return np.diff(ends, prepend=0).astype(np.int32)
-
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×P: lengths with EOS, 0 = no phrase; n-grams for a sentence without parse."""
         return collate_phrases(rows, text.ids, text.sizes.take(text.ids))

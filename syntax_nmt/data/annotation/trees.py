@@ -13,7 +13,7 @@ from syntax_nmt.data.annotation.phrases import PHRASES
 from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.collation import collate_merges
 from syntax_nmt.data.constituents import ConstituentTree
-from syntax_nmt.data.merges import Merge, binary_merges, random_merges
+from syntax_nmt.data.merges import Merge, binary_merges
 from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.text_columns import labelled
 
@@ -43,7 +43,7 @@ class Trees(OfConstituents):
         self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]
     ) -> np.ndarray:
         """See :func:`~syntax_nmt.data.merges.binary_merges`."""
-        return _row(binary_merges(annotation, counts))
+        return merge_row(binary_merges(annotation, counts))
 
     def covered(self, rows: RowBlock, sizes: np.ndarray) -> np.ndarray:
         """One more than it has merges; a sentence without a tree fits any length."""
@@ -52,10 +52,6 @@ class Trees(OfConstituents):
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
         """A node below the root."""
         return 0, (2 * sizes - 3).clip(min=0)
-
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Neighbours merge in a random order."""
-        return _row(random_merges(size, random))
 
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×P×3: left child, right child and height of each merge, −1 = none.
@@ -79,7 +75,8 @@ class Trees(OfConstituents):
         return labelled(self.name, nodes[-1:])
 
 
-def _row(merges: Sequence[Merge]) -> np.ndarray:
+def merge_row(merges: Sequence[Merge]) -> np.ndarray:
+    """The numbers of a sentence's merges, from the bottom up, int32."""
     return np.asarray(merges or _SINGLE, dtype=np.int32).reshape(-1)
 
 

@@ -52,18 +52,9 @@ METHOD = Method(
             "relation_rnn",
             "relation",
             family=RNN,
-            batch_norm=True,
-            narrow=("--relation-hidden-dim=16",),
         ),
     ),
-    enabling_options=("--relation-kernels=3:16",),
     ignored_in_0_1_0={"relation_kernels": ("relation_hidden_dim",)},
     family_neutral=USED_ON_TRANSFORMER,
     used_elsewhere=is_used_on_transformer,
-    trials={
-        "relation_rnn+released": (
-            *("relation_rnn", "--relation-parallel-convolutions"),
-            *("--relation-norm-before-activation", "--relation-dense-embedding"),
-        ),
-    },
 )
