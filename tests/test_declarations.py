@@ -1,5 +1,6 @@
 """A paper is one declaration: no code outside of its folder knows it."""
 
+import ast
 import re
 from dataclasses import fields
 
@@ -7,6 +8,7 @@ import tested_methods
 from commands import REPOSITORY
 
 from syntax_nmt.methods import METHODS
+from syntax_nmt.models.options import SyntaxRNNOptions, SyntaxTransformerOptions
 
 PACKAGE = REPOSITORY / "syntax_nmt"
 # Files of syntax_nmt/methods that are no paper's.
@@ -37,6 +39,40 @@ def test_no_other_code_names_architectures_or_options():
     names |= {"--" + name.replace("_", "-") for name in names}
     assert len(names) > 100
     known = re.compile(rf"(?<![\w-])({'|'.join(sorted(names, key=len, reverse=True))})(?![\w-])")
+    assert [place for place, line in lines() if known.search(line)] == []
+
+
+# Keys of fairseq's dictionaries, and of those that all stacks fill.
+COMMON_KEYS = {
+    *("net_input", "nll_loss", "src_lengths", "src_tokens", "prev_output_tokens"),
+    *("encoder_out", "encoder_padding_mask", "encoder_states", "encoder_embedding"),
+}
+
+
+def keys_of(tree):
+    """Literal keys of dictionaries that code reads or fills, and names of constants' values."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript):
+            yield node.slice
+        elif isinstance(node, ast.Dict):
+            yield from filter(None, node.keys)
+        elif isinstance(node, ast.Assign):
+            yield from node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+
+
+def test_no_other_code_has_keys_of_a_paper():
+    """What a method's tensors are called, if it is no structure that any method could give."""
+    options = {each.name for each in (*fields(SyntaxTransformerOptions), *fields(SyntaxRNNOptions))}
+    keys = {
+        node.value
+        for path in PACKAGE.glob("methods/*/*.py")
+        if path.name != "options.py"
+        for node in keys_of(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    keys = {key for key in keys if re.fullmatch("[a-z]+(_[a-z]+)+", key)} - COMMON_KEYS - options
+    assert len(keys) > 20
+    known = re.compile(rf"[\"']({'|'.join(sorted(keys))})[\"']")
     assert [place for place, line in lines() if known.search(line)] == []
 
 

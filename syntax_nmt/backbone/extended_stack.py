@@ -17,9 +17,11 @@ class ExtendedStack:
 
     Attributes:
         extensions: what methods add, from what acts lowest to what stands on top.
+        joint_score: of a decoder that chooses more than words: whether scores in a search add that.
     """
 
     extensions: Sequence[Any] = ()
+    joint_score: bool = False
 
     def register_extensions(self: Any, extensions: Sequence[Extension]) -> None:
         """Keeps the extensions, and registers their modules under the names that they give."""

@@ -16,6 +16,7 @@ from fairseq.sequence_scorer import SequenceScorer
 from omegaconf import OmegaConf, open_dict
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.extended_stack import ExtendedStack
 from syntax_nmt.data.batch import Batch
 from syntax_nmt.errors import UserError
 
@@ -42,7 +43,7 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     need_attn = need_attn or (isinstance(generator, SequenceScorer) and len(models) > 1)
     every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
     decoders = [decoder for decoder in every_decoder if hasattr(decoder, "prepare_for_search")]
-    joint = [decoder for decoder in every_decoder if getattr(decoder, "joint_score", False)]
+    joint = [d for d in every_decoder if isinstance(d, ExtendedStack) and d.joint_score]
     samples = isinstance(getattr(generator, "search", None), Sampling)
     scores_jointly = not samples and len(joint) == len(every_decoder)
     outside = [decoder.need_attn for decoder in decoders]

@@ -86,7 +86,7 @@ class EncoderPhrases(TransformerEncoderExtension):
         if not self.hands_on:
             return
         phrases = arguments["phrases"]
-        vectors = [layer.phrases for layer in layers]
+        vectors = [layer.more for layer in layers]  # of the phrases of its input, P×B×C
         vectors.append(self.top(out["encoder_out"][0], phrases))
         tokens = []
         if self.needs_all_states:  # in the form that a decoder reads, S×B×C each

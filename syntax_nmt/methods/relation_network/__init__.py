@@ -8,9 +8,9 @@ other word.
 | 7: convolutions, c | `convolutions.WordConvolutions` |
 | 8, 9: messages of all pairs, and their mean, r | `propagation.GraphPropagation` |
 | 10: back to the width of the words, o | `layer.RelationNetworkLayer` |
-| 11, 12: residual and dense connections (section 5.2) | `syntax_nmt.backbone.interleaved_encoder` |
+| 11, 12: residual and dense connections (section 5.2) | `interleaved_encoder` |
 | one layer on a bidirectional GRU (section 3, figure 2) | `top.RelationOnTop` |
-| the baseline encoder of the released code | `syntax_nmt.backbone.interleaved_encoder` |
+| the baseline encoder of the released code | `interleaved_encoder` |
 | 1: RNNsearch's encoder | `syntax_nmt.backbone.rnn_encoder.BidirectionalEncoder` |
 | 2–4, 13: decoders of RNNsearch and RNNsearch* | `syntax_nmt.backbone.attentive_recurrence` |
 """

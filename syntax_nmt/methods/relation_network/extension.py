@@ -10,11 +10,14 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
 from syntax_nmt.backbone.initialization import initialize
-from syntax_nmt.backbone.interleaved_encoder import InterleavedEncoder, StackedEncoder
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
 from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, DENSE, STACKED, EncoderNetwork
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.relation_network.interleaved_encoder import (
+    InterleavedEncoder,
+    StackedEncoder,
+)
 from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
 from syntax_nmt.methods.relation_network.options import INTERLEAVED, KERNELS, TOP, RelationOptions
 from syntax_nmt.methods.relation_network.top import RelationOnTop
