@@ -157,7 +157,7 @@ class SourceParser:
         kind = next(kind for kind in PARSED_KINDS if kind.parsed_by == analysis)
         trees: list[Any] = []
         for of_sentence, parsed in zip(words, self._parsers.analyses(analysis, words)):
-            tree: Any = None if parsed is None else kind.of_analysis(parsed)
+            tree: Any = None if parsed is None else kind.format.of_analysis(parsed)
             fits = tree is not None and len(tree) == len(of_sentence)
             trees.append(replace(tree, words=tuple(of_sentence)) if fits else None)
         return trees
@@ -206,7 +206,7 @@ class SourceParser:
         analyses = self._parsers.analyses(analysis, [words for words, _ in cut.values()])
         for (pieces, (_, counts)), parsed in zip(cut.items(), analyses):
             for kind in kinds if parsed is not None else ():
-                annotation = kind.of_analysis(parsed)
+                annotation = kind.format.of_analysis(parsed)
                 if annotation is not None and len(annotation) == len(counts):
                     rows[kind, pieces] = kind.row(annotation, counts, self._label_ids[kind][1])
         return rows

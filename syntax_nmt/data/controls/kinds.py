@@ -13,7 +13,7 @@ from typing import IO, Any, ClassVar
 import numpy as np
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, AnnotationKind
-from syntax_nmt.data.annotation.kind import Place
+from syntax_nmt.data.annotation.formats import Place
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.controls.features import FEATURE_COLUMNS
@@ -96,7 +96,7 @@ class ControlledHeads(ControlledKind):
 
     def text(self, entry: Sequence[str], structure: TreeArcs) -> str:
         """See :func:`~syntax_nmt.data.controls.structures.with_arcs`."""
-        return self.kind.entry_text(with_arcs(entry, structure))
+        return self.kind.format.entry_text(with_arcs(entry, structure))
 
     def same(self, structure: TreeArcs, other: TreeArcs) -> int:
         """Words with the same head."""
@@ -163,7 +163,7 @@ class ControlledTrees(ControlledKind):
 
     def text(self, entry: str, structure: ConstituentTree) -> str:
         """A bracketed line."""
-        return self.kind.format(structure, structure.words)
+        return self.kind.format.write(structure, structure.words)
 
     def same(self, structure: ConstituentTree, other: ConstituentTree) -> int:
         """Words that end phrases in both or in neither."""
@@ -207,7 +207,7 @@ class ControlledChunks(ControlledKind):
 
     def text(self, entry: str, structure: Sequence[Chunk]) -> str:
         """A line of IOB2 tags."""
-        return self.kind.format(structure, ())
+        return self.kind.format.write(structure, ())
 
     def same(self, structure: Sequence[Chunk], other: Sequence[Chunk]) -> int:
         """Words with the same tag."""
@@ -270,10 +270,12 @@ class IndexedEntries:
         self.sizes = array("l")
         self._starts, self._lines = array("q", [0]), array("q")
         for place, entry in WordAnnotation(file, self.kind).entries():
-            annotation = self.kind.parse(entry, place)
+            annotation = self.kind.format.parse(entry, place)
             self.sizes.append(0 if annotation is None else of.size(annotation))
             self._lines.append(place.line)
-            self._starts.append(self._starts[-1] + copy.write(self.kind.entry_text(entry).encode()))
+            self._starts.append(
+                self._starts[-1] + copy.write(self.kind.format.entry_text(entry).encode())
+            )
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -283,8 +285,8 @@ class IndexedEntries:
         start, end = self._starts[number], self._starts[number + 1]
         self._copy.seek(start)
         lines = self._copy.read(end - start).decode().split("\n")[:-1]
-        ((_, entry),) = self.kind.entries(iter(lines))
-        return entry, self.kind.parse(entry, Place(self.file, self._lines[number]))
+        ((_, entry),) = self.kind.format.entries(iter(lines))
+        return entry, self.kind.format.parse(entry, Place(self.file, self._lines[number]))
 
 
 @contextmanager
