@@ -219,7 +219,11 @@ class AnnotationKind(ABC):
         """
 
     def known_values(self, rows: np.ndarray, labels: int) -> int:
-        """How many numbers of some rows, of so many labels, say anything."""
+        """How many numbers of some rows say more than that a value is unknown or missing.
+
+        Args:
+            labels: how many the kind has.
+        """
         return len(rows)
 
     def batch_flags(self, tensor: Tensor) -> Batch:

@@ -5,7 +5,7 @@ order.
 import tempfile
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, ClassVar
@@ -37,10 +37,12 @@ class ControlledKind(ABC):
     Attributes:
         kind: of the annotation files.
         alike: what :meth:`same` counts words with.
+        quotients: means and shares by their names: which of the :meth:`sums` by which.
     """
 
     kind: ClassVar[AnnotationKind]
     alike: ClassVar[str]
+    quotients: ClassVar[Mapping[str, tuple[str, str]]]
 
     def size(self, annotation: Any) -> int:
         """The words of an annotation; a multiword token has several syntactic words."""
@@ -74,9 +76,9 @@ class ControlledKind(ABC):
     def sums(self, structure: Any) -> dict[str, int]:
         """Sums over sentences."""
 
-    @abstractmethod
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Means and shares; None if the divisor is 0."""
+    def figures(self, sums: Mapping[str, int]) -> dict[str, float | None]:
+        """The quotients; None if the divisor is 0."""
+        return {name: ratio(sums[part], sums[of]) for name, (part, of) in self.quotients.items()}
 
 
 class ControlledHeads(ControlledKind):
@@ -84,6 +86,12 @@ class ControlledHeads(ControlledKind):
 
     kind = HEADS
     alike = "the same head"
+    quotients: ClassVar = {
+        "mean distance of heads": ("distance", "arcs"),
+        "share of left heads": ("left", "arcs"),
+        "mean depth": ("depth", "sentences"),
+        "projective share": ("projective", "sentences"),
+    }
 
     def structure(self, annotation: DependencyTree) -> TreeArcs:
         """Heads, relations and features."""
@@ -118,20 +126,12 @@ class ControlledHeads(ControlledKind):
             "projective": int(projective[0]),
         }
 
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Distances, directions, depth, projectivity."""
-        return {
-            "mean distance of heads": ratio(sums["distance"], sums["arcs"]),
-            "share of left heads": ratio(sums["left"], sums["arcs"]),
-            "mean depth": ratio(sums["depth"], sums["sentences"]),
-            "projective share": ratio(sums["projective"], sums["sentences"]),
-        }
-
 
 class ControlledFeatures(ControlledHeads):
     """The features of words, in dependency trees that stay as they are."""
 
     alike = "the same features"
+    quotients: ClassVar = {f"share with {name}": (name, "words") for name in FEATURE_COLUMNS}
 
     def same(self, structure: TreeArcs, other: TreeArcs) -> int:
         """Words with the same values in all columns."""
@@ -146,16 +146,17 @@ class ControlledFeatures(ControlledHeads):
             sums[name] = sum(value != "_" for value in values)
         return sums
 
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Shares of words with a value."""
-        return {f"share with {name}": ratio(sums[name], sums["words"]) for name in FEATURE_COLUMNS}
-
 
 class ControlledTrees(ControlledKind):
     """Constituency trees."""
 
     kind = PHRASES
     alike = "the same phrase boundary"
+    quotients: ClassVar = {
+        "mean length of constituents": ("covered", "constituents"),
+        "mean length of phrases": ("words", "phrases"),
+        "mean depth": ("depth", "sentences"),
+    }
 
     def resized(self, structure: ConstituentTree, own: ConstituentTree) -> ConstituentTree:
         """See :func:`~syntax_nmt.data.controls.structures.resized_tree`."""
@@ -182,20 +183,17 @@ class ControlledTrees(ControlledKind):
             "phrases": len(_phrases(structure)),
         }
 
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Lengths in words, and depth."""
-        return {
-            "mean length of constituents": ratio(sums["covered"], sums["constituents"]),
-            "mean length of phrases": ratio(sums["words"], sums["phrases"]),
-            "mean depth": ratio(sums["depth"], sums["sentences"]),
-        }
-
 
 class ControlledChunks(ControlledKind):
     """Chunks."""
 
     kind = CHUNKS
     alike = "the same tag"
+    quotients: ClassVar = {
+        "mean length of chunks": ("inside", "chunks"),
+        "chunks a sentence": ("chunks", "sentences"),
+        "share of words outside": ("outside", "words"),
+    }
 
     def size(self, annotation: Sequence[Chunk]) -> int:
         """Tags."""
@@ -221,14 +219,7 @@ class ControlledChunks(ControlledKind):
             "words": structure[-1].end,
             "chunks": len(lengths),
             "inside": sum(lengths),
-        }
-
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Length in words, and words outside."""
-        return {
-            "mean length of chunks": ratio(sums["inside"], sums["chunks"]),
-            "chunks a sentence": ratio(sums["chunks"], sums["sentences"]),
-            "share of words outside": ratio(sums["words"] - sums["inside"], sums["words"]),
+            "outside": structure[-1].end - sum(lengths),
         }
 
 
