@@ -16,7 +16,7 @@ class PackedRows:
     """Takes the real positions out of a padded batch, and puts results back in their places.
 
     The positions are computed once per batch, and all layers share them. The program waits for a
-    GPU once, for the lengths of the sentences: torch's recurrent networks need them on the host, and
+    GPU once, for the lengths of sentences: torch's recurrent networks need them on the host, and
     so do layers that compute sentences of one length together.
 
     fairseq pads sources on the left, torch packs rows that begin at column 0. Here one gather
