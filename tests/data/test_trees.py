@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 import torch
-from random_rows import draw_trees
+from small_models import draw_trees
 
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence

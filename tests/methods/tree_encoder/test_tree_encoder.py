@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from random_rows import draw_trees
-from small_models import build, write_dictionaries
+from small_models import build, draw_trees, write_dictionaries
 
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.data.annotation.kind import BatchedText
