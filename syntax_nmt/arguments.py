@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -131,20 +131,42 @@ def add_numbers(
         group.add_argument(flag(name), metavar="N", type=read, default=default, help=said)
 
 
-def option(default: Any, text: str) -> Any:
+@dataclass(frozen=True)
+class Needs:
+    """Another option that an option needs to have an effect.
+
+    Attributes:
+        name: of the other option.
+        values: which of its values give the effect; empty = all but its default.
+        such_as: a value, for messages.
+    """
+
+    name: str
+    values: tuple[str, ...] = ()
+    such_as: str = ""
+
+    def __str__(self) -> str:
+        such_as = f", such as {self.such_as}" if self.such_as else ""
+        return " ".join(filter(None, (flag(self.name), " or ".join(self.values)))) + such_as
+
+
+def option(default: Any, text: str, *needs: Needs, stack: str | None = None) -> Any:
     """A field of a dataclass of options, as fairseq reads them.
 
     Args:
         text: what `--help` says.
+        needs: other options, one of which it needs to have an effect.
+        stack: `encoder` or `decoder`; None = it is for both.
     """
-    return field(default=default, metadata={"help": text})
+    of_stack = {} if stack is None else {"stack": stack}
+    return field(default=default, metadata={"help": text, "needs": needs, **of_stack})
 
 
-def encoder_option(default: Any, text: str) -> Any:
+def encoder_option(default: Any, text: str, *needs: Needs) -> Any:
     """An :func:`option` only for the encoder."""
-    return field(default=default, metadata={"help": text, "stack": ENCODER})
+    return option(default, text, *needs, stack=ENCODER)
 
 
-def decoder_option(default: Any, text: str) -> Any:
+def decoder_option(default: Any, text: str, *needs: Needs) -> Any:
     """An :func:`option` only for the decoder."""
-    return field(default=default, metadata={"help": text, "stack": DECODER})
+    return option(default, text, *needs, stack=DECODER)

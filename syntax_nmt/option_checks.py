@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from dataclasses import Field, fields
+from enum import Enum
+from typing import Any, get_args
 
 from omegaconf import OmegaConf
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import Needs, flag
 from syntax_nmt.errors import UserError
 
 logger = logging.getLogger(__name__)
@@ -51,17 +53,45 @@ def layer_from_bottom(option: str, layer: int, layers: int, stack: str) -> int:
     return layer % layers
 
 
-def refuse_changed(options: Any, names: Iterable[str], needed: str) -> None:
-    """Refuses options that have no effect.
+def choices_of(declared: "Field[Any]") -> tuple[str, ...]:
+    """The values that a declared option may have; empty = it is no choice."""
+    kinds: tuple[Any, ...] = (declared.type, *get_args(declared.type))
+    enums = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Enum)]
+    return tuple(str(each) for kind in enums for each in kind)
+
+
+def refuse_without_effect(options: Any) -> None:
+    """Refuses options that lack what they are declared to need.
 
     Args:
-        needed: what they need to have an effect, for the message.
+        options: a dataclass of :func:`syntax_nmt.arguments.option`.
 
     Raises:
-        UserError: one of the named options does not have its default.
+        UserError: such an option does not have its default.
     """
-    for name in _changed(options, names):
-        raise UserError(f"{name} needs {needed}")
+    declared = {each.name: each for each in fields(options)}
+
+    def lacks(name: str) -> str:
+        """What an option needs and lacks; the option that stands behind all others first."""
+        needs = declared[name].metadata.get("needs", ())
+        behind = [lacks(other.name) for other in needs]
+        if any(
+            not lacking and _is_met(other, options, declared[other.name].default)
+            for other, lacking in zip(needs, behind)
+        ):
+            return ""
+        return next(filter(None, behind), " or ".join(map(str, needs)))
+
+    for name, each in declared.items():
+        if differs_from_default(getattr(options, name), each.default) and (lacking := lacks(name)):
+            raise UserError(f"{flag(name)} needs {lacking}")
+
+
+def _is_met(needs: Needs, options: Any, default: Any) -> bool:
+    value = getattr(options, needs.name)
+    if needs.values:  # of a choice, or of a list with commas
+        return any(part.strip() in needs.values for part in str(value).split(","))
+    return differs_from_default(value, default)
 
 
 def warn_of_changed(options: Any, names: Iterable[str], beside: str) -> None:
@@ -85,10 +115,10 @@ def _changed(options: Any, names: Iterable[str]) -> Iterator[str]:
 
 
 def refuse_together(what: str, cfg: Any, *names: str) -> None:
-    """Refuses options of fairseq's Transformer that a feature excludes.
+    """Refuses options of fairseq's Transformer that an extension excludes.
 
     Args:
-        what: the feature, for the message.
+        what: the option of the extension, for the message.
 
     Raises:
         UserError: one of the named options is on.

@@ -1,11 +1,22 @@
 """Every method as `fairseq-train` trains it on the small corpus of the end-to-end tests.
 
-What a test must know about a method is what the method declares.
+A method declares most of what a test must know about it; `tested_methods.py` has the rest.
 """
 
 from dataclasses import dataclass, fields
 
 from fairseq.models import ARCH_MODEL_REGISTRY
+from tested_methods import (
+    BATCH_NORM,
+    ENABLING_OPTIONS,
+    FINDS_ENDS,
+    FINDS_WORDS,
+    IN_SMALL,
+    NARROW,
+    SCORES_JOINTLY,
+    SILENT,
+    TRIALS,
+)
 
 import syntax_nmt.methods
 import syntax_nmt.plugin
@@ -50,7 +61,9 @@ def switches(*parts):
         stacks = {field.name: field.metadata.get("stack") for field in fields(each.options)}
         there = {stack for part in parts if part in each.extensions for stack in (part[1], None)}
         found += [
-            x for x in each.enabling_options if stacks[attribute(x.partition("=")[0])] in there
+            x
+            for x in ENABLING_OPTIONS.get(each.name, ())
+            if stacks[attribute(x.partition("=")[0])] in there
         ]
     return tuple(found)
 
@@ -65,7 +78,7 @@ MIXED = {
     ),
 }
 # Settings that presets do not ask for.
-TRIALS = {name: options for each in DECLARED for name, options in each.trials.items()}
+ALL_TRIALS = {name: options for trials in TRIALS.values() for name, options in trials.items()}
 
 SMOOTHED = ("--label-smoothing", "0.1")
 PLAIN = ("--criterion", SMOOTHED_LOSS, *SMOOTHED)
@@ -109,12 +122,12 @@ def _of(line):
         *SMOOTHED,
     )
     return Method(
-        ("--arch", *training, *line.in_small, *shared),
+        ("--arch", *training, *IN_SMALL.get(line.name, ()), *shared),
         loading_options(line.reads),
-        line.silent,
-        line.narrow,
-        line.scores_jointly,
-        line.batch_norm,
+        SILENT.get(line.name, ()),
+        NARROW.get(line.name, ()),
+        line.name in SCORES_JOINTLY,
+        line.name in BATCH_NORM,
     )
 
 
@@ -126,7 +139,7 @@ def _mixed(name, *parts):
         for each in methods
         if each.loss is not None
         and RNN_DECODER in parts
-        and set(each.enabling_options) & set(MIXED[name])
+        and set(ENABLING_OPTIONS.get(each.name, ())) & set(MIXED[name])
     ]
     needs = dict.fromkeys(kind for each in trained for kind in each.recipes[0].needs)
     weights = [
@@ -140,8 +153,8 @@ def _mixed(name, *parts):
     lines = [line for each in methods for line in each.recipes[:1]]
     return Method(
         (*training, *SMOOTHED, *weights, SHARED),
-        scores_chunks=any(line.scores_jointly for line in lines if RNN_DECODER in parts),
-        batch_norm=any(line.batch_norm for line in lines),
+        scores_chunks=any(line.name in SCORES_JOINTLY for line in lines if RNN_DECODER in parts),
+        batch_norm=any(line.name in BATCH_NORM for line in lines),
     )
 
 
@@ -162,14 +175,17 @@ def _in_pieces(methods):
     return {
         f"{name}+pieces": options
         for each in methods
-        for name, options in {**{arch: (arch,) for arch in each.presets}, **each.trials}.items()
+        for name, options in (
+            *((arch, (arch,)) for arch in each.presets),
+            *TRIALS.get(each.name, {}).items(),
+        )
     }
 
 
 # Models that find words in pieces (`WordSpans`): their property tests have words of several pieces.
-OF_WORDS = _in_pieces(each for each in DECLARED if each.finds_words)
+OF_WORDS = _in_pieces(each for each in DECLARED if each.name in FINDS_WORDS)
 # Others read where words begin.
-READ_ENDS_OF_WORDS = tuple(_in_pieces(each for each in DECLARED if each.finds_ends))
+READ_ENDS_OF_WORDS = tuple(_in_pieces(each for each in DECLARED if each.name in FINDS_ENDS))
 
 # What all methods share; a later option wins, so tests may append their own.
 COMMON = (

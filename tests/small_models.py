@@ -20,10 +20,12 @@ from fairseq.registry import REGISTRIES
 from methods import in_small
 from omegaconf import DictConfig, OmegaConf
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, TARGET_HEADS, TREES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES, TARGET_HEADS, TREES
 from syntax_nmt.data.annotation.columns import UNKNOWN
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
+from syntax_nmt.data.annotation.trees import merge_row
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
+from syntax_nmt.data.merges import random_merges
 from syntax_nmt.data.projection import project_heads
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
@@ -207,6 +209,48 @@ def pieces_of_words(dictionary: Dictionary, tokens: Sequence[int]) -> list[int]:
     return pieces_per_word([dictionary[token] for token in tokens], scheme, "")
 
 
+def draw(kind, size, labels, random):
+    """The row of a sentence of at least 1 subword; `labels` is their number."""
+    draws = {
+        HEADS: draw_heads,
+        TARGET_HEADS: draw_heads,
+        PHRASES: draw_phrases,
+        TREES: draw_trees,
+        CHUNKS: lambda *of: draw_chunks(*of, labels),
+    }
+    if kind in draws:
+        return draws[kind](size, random)
+    return random.integers(1, labels + 1, size=size, dtype=np.int32)  # of a column
+
+
+def draw_heads(size, random):
+    """Each subword depends on an earlier one, in a random order."""
+    order = random.permutation(size)
+    heads = np.empty(size, dtype=np.int32)
+    heads[order[0]] = order[0]
+    for position in range(1, size):
+        heads[order[position]] = order[random.integers(position)]
+    return heads
+
+
+def draw_phrases(size, random):
+    """Cut at every second place on average."""
+    ends = [*np.flatnonzero(random.integers(2, size=size - 1)) + 1, size]
+    return np.diff(ends, prepend=0).astype(np.int32)
+
+
+def draw_trees(size, random):
+    """Neighbours merge in a random order."""
+    return merge_row(random_merges(size, random))
+
+
+def draw_chunks(size, random, labels):
+    """A chunk begins at the first subword, and at every second on average."""
+    opens = random.integers(2, size=size)
+    opens[0] = 1
+    return (opens * random.integers(1, labels + 1, size=size)).astype(np.int32)
+
+
 def random_annotation(
     model: torch.nn.Module, dictionary: Dictionary, sources: Sequence[torch.Tensor],
     targets: Sequence[torch.Tensor], seed: int = 0,
@@ -225,10 +269,10 @@ def random_annotation(
                 rows.append(kind.no_row(size))
             elif kind in (HEADS, TARGET_HEADS):  # of words, which may have several pieces
                 counts = pieces_of_words(dictionary, numbers[:-1])
-                heads = kind.draw(len(counts), len(LABELS), random)
+                heads = draw(kind, len(counts), len(LABELS), random)
                 rows.append(project_heads(heads.tolist(), counts))
             else:
-                rows.append(kind.draw(size, len(LABELS), random))
+                rows.append(draw(kind, size, len(LABELS), random))
         labels = labels_of(kind) if kind.labels_file else ()
         found.append(BinarisedAnnotation(kind, RaggedArray.from_rows(rows), labels))
     return found
@@ -303,7 +347,7 @@ def trees_of_tokens(src_tokens: torch.Tensor, task) -> dict:
     for line in src_tokens.tolist():
         tokens = [token for token in line if token != pad]
         sizes.append(len(tokens))
-        drawn = TREES.draw(len(tokens) - 1, 0, np.random.default_rng(tokens))
+        drawn = draw_trees(len(tokens) - 1, np.random.default_rng(tokens))
         rows.append(TREES.no_row(0) if tokens[0] % 3 == 0 else drawn)
     left_pad = bool(src_tokens[:, 0].eq(pad).any())
     text = BatchedText(np.arange(len(rows)), np.array(sizes), src_tokens.size(1), left_pad)

@@ -1,7 +1,7 @@
 """Small models of every method with all that a training step takes."""
 
 from fairseq.criterions import CRITERION_REGISTRY, FairseqCriterion
-from methods import BASES, DECLARED, MIXED, TRIALS
+from methods import ALL_TRIALS, BASES, DECLARED, MIXED
 from small_models import (
     batch,
     chain_heads,
@@ -19,7 +19,7 @@ from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
 
 # An architecture, and options that lead through other modules.
-MODELS = {**{arch: (arch,) for arch in sorted(BASES)}, **TRIALS, **MIXED}
+MODELS = {**{arch: (arch,) for arch in sorted(BASES)}, **ALL_TRIALS, **MIXED}
 # Losses whose settings follow from the model.
 BY_HAND = (SynchronousObjective, ChunkObjective)
 SYNCHRONOUS = ("rank", "mse", "attention")

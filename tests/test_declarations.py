@@ -1,11 +1,14 @@
 """A paper is one declaration: no code outside of its folder knows it."""
 
+import ast
 import re
 from dataclasses import fields
 
+import tested_methods
 from commands import REPOSITORY
 
 from syntax_nmt.methods import METHODS
+from syntax_nmt.models.options import SyntaxRNNOptions, SyntaxTransformerOptions
 
 PACKAGE = REPOSITORY / "syntax_nmt"
 # Files of syntax_nmt/methods that are no paper's.
@@ -39,6 +42,40 @@ def test_no_other_code_names_architectures_or_options():
     assert [place for place, line in lines() if known.search(line)] == []
 
 
+# Keys of fairseq's dictionaries, and of those that all stacks fill.
+COMMON_KEYS = {
+    *("net_input", "nll_loss", "src_lengths", "src_tokens", "prev_output_tokens"),
+    *("encoder_out", "encoder_padding_mask", "encoder_states", "encoder_embedding"),
+}
+
+
+def keys_of(tree):
+    """Literal keys of dictionaries that code reads or fills, and names of constants' values."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript):
+            yield node.slice
+        elif isinstance(node, ast.Dict):
+            yield from filter(None, node.keys)
+        elif isinstance(node, ast.Assign):
+            yield from node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+
+
+def test_no_other_code_has_keys_of_a_paper():
+    """What a method's tensors are called, if it is no structure that any method could give."""
+    options = {each.name for each in (*fields(SyntaxTransformerOptions), *fields(SyntaxRNNOptions))}
+    keys = {
+        node.value
+        for path in PACKAGE.glob("methods/*/*.py")
+        if path.name != "options.py"
+        for node in keys_of(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    keys = {key for key in keys if re.fullmatch("[a-z]+(_[a-z]+)+", key)} - COMMON_KEYS - options
+    assert len(keys) > 20
+    known = re.compile(rf"[\"']({'|'.join(sorted(keys))})[\"']")
+    assert [place for place, line in lines() if known.search(line)] == []
+
+
 def test_the_list_has_each_folder_once():
     folders = {path.parent.name for path in PACKAGE.glob("methods/*/__init__.py")}
     listed = [method.options.__module__.split(".")[2] for method in METHODS]
@@ -46,3 +83,15 @@ def test_the_list_has_each_folder_once():
     for method in METHODS:
         assert len({line.name for line in method.recipes}) == len(method.recipes)
         assert all(line.arch in method.presets for line in method.recipes)
+
+
+def test_what_tests_know_is_of_declared_methods():
+    """A table without a method, after a renaming, would test nothing."""
+    names = {method.name for method in METHODS}
+    recipes = {line.name for method in METHODS for line in method.recipes}
+    tables = {name: table for name, table in vars(tested_methods).items() if name.isupper()}
+    assert len(tables) > 8
+    for name, table in tables.items():
+        of_methods = name in ("ENABLING_OPTIONS", "TRIALS", "FINDS_WORDS", "FINDS_ENDS")
+        assert table, name
+        assert {*table} <= (names if of_methods else recipes), name

@@ -9,7 +9,9 @@ from fairseq.data import Dictionary, LanguagePairDataset
 
 from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS, TREES
 from syntax_nmt.data.annotation.kind import BatchedText
+from syntax_nmt.data.annotation.trees import merge_row
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
+from syntax_nmt.data.merges import random_merges
 from syntax_nmt.data.ragged import RaggedArray
 
 EOS, FIRST_WORD = 2, 4
@@ -100,7 +102,7 @@ def random_trees(tokens: torch.Tensor, pad: int, seed: int) -> dict[str, Any]:
         pad: the padding symbol.
     """
     random, sizes = np.random.default_rng(seed), tokens.ne(pad).sum(dim=1).numpy()
-    rows = RaggedArray.from_rows([TREES.draw(size - 1, 0, random) for size in sizes])
+    rows = RaggedArray.from_rows([merge_row(random_merges(size - 1, random)) for size in sizes])
     text = BatchedText(np.arange(len(sizes)), sizes, tokens.size(1), True)
     return BinarisedAnnotation(TREES, rows).batched(text)
 

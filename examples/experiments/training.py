@@ -143,7 +143,10 @@ class RunJob:
         speeds = [row.values["wps"] for row in log.series.get(INTERVAL, []) if "wps" in row.values]
         losses = [row.values["nll_loss"] for row in log.series.get(TRAIN, [])]
         return {
-            **{name: figures[name] for name in ("parameters", "updates", "epochs", "seconds")},
+            "parameters": figures.parameters,
+            "updates": figures.updates,
+            "epochs": figures.epochs,
+            "seconds": figures.seconds,
             "tokens_per_second": statistics.median(speeds) if speeds else None,
             "training_nll": losses[-1] if losses else None,
         }

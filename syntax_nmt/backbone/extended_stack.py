@@ -9,6 +9,7 @@ from torch import Tensor
 
 from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import ModelExtra
 
 
 class ExtendedStack:
@@ -16,15 +17,17 @@ class ExtendedStack:
 
     Attributes:
         extensions: what methods add, from what acts lowest to what stands on top.
+        joint_score: of a decoder that chooses more than words: whether scores in a search add that.
     """
 
     extensions: Sequence[Any] = ()
+    joint_score: bool = False
 
     def register_extensions(self: Any, extensions: Sequence[Extension]) -> None:
         """Keeps the extensions, and registers their modules under the names that they give."""
         self.extensions = extensions
         for extension in extensions:
-            for name, module in extension.modules(self.output_dim).items():
+            for name, module in extension.build(self.output_dim).items():
                 self.add_module(name, module)
 
     @property
@@ -56,7 +59,7 @@ class ExtendedStack:
         """The number of lowest layers with syntactic distances."""
         return max((getattr(each, "distance_layers", 0) for each in self.extensions), default=0)
 
-    def extra(self, encoder_out: dict[str, list[Tensor]]) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]]) -> ModelExtra:
         """What the model returns beside its logits, of an encoder.
 
         Args:

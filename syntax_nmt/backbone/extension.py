@@ -1,7 +1,7 @@
 """What a method can add to an encoder or a decoder: hooks that these call, in a fixed order.
 
-An extension is a plain object. It reads its options once, when a stack of a model is built; modules
-with parameters belong to the stack, which registers them under the names that the extension gives.
+An extension is a plain object, made of the method's options when a stack of a model is built.
+Modules with parameters belong to the stack, which registers them under the names that it gives.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import attribute
 from syntax_nmt.backbone.attention_modifier import AttentionModifier, close_pads, joined_biases
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.head_scorer import HeadScorer
@@ -23,7 +24,9 @@ from syntax_nmt.backbone.initialization import UNIFORM
 from syntax_nmt.backbone.source_factors import SourceFactors
 from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_checks import differs_from_default
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,12 @@ class Extension:
     """
 
     option: ClassVar[str] = ""
+    reads: tuple[AnnotationKind, ...] = ()
+    learns: tuple[AnnotationKind, ...] = ()
+    structures: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, options: Any, stack: Any) -> Optional[Extension]:
-        """The extension that the options describe; None = it is off.
+    def __init__(self, options: Any, stack: Any) -> None:
+        """Keeps what it is built from.
 
         Args:
             options: the method's own.
@@ -72,11 +77,13 @@ class Extension:
         Raises:
             UserError: options that contradict each other.
         """
-        raise NotImplementedError
+        self.options, self.stack = options, stack
 
-    reads: tuple[AnnotationKind, ...] = ()
-    learns: tuple[AnnotationKind, ...] = ()
-    structures: tuple[str, ...] = ()
+    @classmethod
+    def is_on(cls, options: Any, stack: Any) -> bool:
+        """Whether the options of the method add it to a stack: :attr:`option` is given."""
+        name = attribute(cls.option)
+        return differs_from_default(getattr(options, name), getattr(type(options), name))
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
@@ -86,8 +93,8 @@ class Extension:
     def build_first(self) -> None:
         """Builds modules whose random numbers are drawn before those of the stack's layers."""
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """Modules that the stack registers after its layers, by name.
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """Builds the modules that the stack registers after its layers, by name.
 
         Args:
             output_dim: M, width of the stack's states.
@@ -216,7 +223,7 @@ class TransformerEncoderExtension(EncoderExtension, AttentionExtension):
             arguments: that every layer got.
         """
 
-    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> ModelExtra:
         """What the model returns beside its logits.
 
         Args:
@@ -277,9 +284,7 @@ class TransformerDecoderExtension(AttentionExtension):
         """Further arguments of each layer, the lowest first; none = no layer gets any."""
         return ()
 
-    def extra(
-        self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList
-    ) -> dict[str, Any]:
+    def extra(self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList) -> ModelExtra:
         """What the model returns beside its logits, in a forward pass over whole targets.
 
         Args:

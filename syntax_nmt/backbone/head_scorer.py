@@ -28,7 +28,7 @@ class HeadScorer(nn.Module, ABC):
 
         Args:
             x: what the attention reads, T×B×C.
-            projected: T×B×D, the head's own queries, in their place before.
+            projected: T×B×D, the queries of the usual attention, which these replace.
         """
 
     def keys(self, x: Tensor, projected: Tensor) -> Tensor:

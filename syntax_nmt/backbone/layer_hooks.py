@@ -48,14 +48,14 @@ class EncoderLayerOutput(NamedTuple):
 
     Attributes:
         x: S×B×C.
-        phrases: vectors of the phrases of the layer's input, P×B×C.
+        more: what the layer of a method computes for its extension beside it.
         attention_input: what the self-attention sublayer gets, S×B×C.
         distances: syntactic distances of its heads, B×H×S.
         attention: its weights averaged over heads, B×S×S.
     """
 
     x: Tensor
-    phrases: Tensor | None = None
+    more: Tensor | None = None
     attention_input: Tensor | None = None
     distances: Tensor | None = None
     attention: Tensor | None = None

@@ -13,12 +13,11 @@ from syntax_nmt.backbone.extension import TransformerEncoderExtension
 class ObservedLayer(TransformerEncoderExtension):
     """Gives the input of a layer's self-attention again after a forward pass.
 
-    Args:
+    Attributes:
         observed: the layer, counted from the lowest.
     """
 
-    def __init__(self, observed: int) -> None:
-        self.observed = observed
+    observed: int
 
     def outputs(
         self,

@@ -15,9 +15,9 @@ from torch.nn.utils.rnn import PackedSequence
 class PackedRows:
     """Takes the real positions out of a padded batch, and puts results back in their places.
 
-    They are computed once per batch and shared by all layers. A GPU is synchronised once, for the
-    lengths of the sentences: torch's recurrent networks need them on the host, and so do layers
-    that compute sentences of one length together.
+    The positions are computed once per batch, and all layers share them. The program waits for a
+    GPU once, for the lengths of sentences: torch's recurrent networks need them on the host, and
+    so do layers that compute sentences of one length together.
 
     fairseq pads sources on the left, torch packs rows that begin at column 0. Here one gather
     handles both: it reads the real positions, even if a pad is within a sentence (a typed `<pad>`).

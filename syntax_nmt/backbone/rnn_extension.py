@@ -43,7 +43,7 @@ class RNNEncoderExtension(EncoderExtension):
 class RNNDecoderExtension(Extension):
     """What a method adds to an RNN decoder."""
 
-    def decoder(self, stack: RNNDecoderStack) -> Optional[RNNDecoder]:
+    def decoder(self) -> Optional[RNNDecoder]:
         """The decoder in place of the usual one; None = the method has none."""
         return None
 

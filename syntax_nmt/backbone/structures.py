@@ -18,6 +18,11 @@ TARGET_DEPENDENCIES = "dependencies of the target"
 PARENTS = "parents"
 # Those of the words of the target, B×T×T; −inf where a head comes later.
 TARGET_PARENTS = "target_parents"
+# Of a model that has chunks, a list of one tensor each: whether a chunk opens at a token of the
+# target, B×T; the logits of both answers, B×T×2; those of a chunk's type, B×T×types; the attention
+# of the token's chunk, B×T×S.
+CHUNK_OPENS, CHUNK_BOUNDARIES = "opened", "boundary_logits"
+CHUNK_TYPES, CHUNK_ATTENTION = "tag_logits", "chunk_attn"
 SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
 
 

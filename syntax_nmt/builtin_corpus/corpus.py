@@ -81,18 +81,20 @@ def _write_split(
 ) -> None:
     """Writes the files of one split, a sentence at a time."""
     with ExitStack() as stack:
-        files = {
-            end: stack.enter_context(_text(folder, f"{split}.{end}")) for end in SPLIT_SUFFIXES
-        }
+        files = [stack.enter_context(_text(folder, f"{split}.{end}")) for end in SPLIT_SUFFIXES]
         for place in range(1, number + 1):
             pair = next(pairs)
-            files["src"].write(pair.source_text + "\n")
-            files["tgt"].write(pair.target_text + "\n")
-            files["src.conllu"].write(conllu(pair, f"{split}-{place}"))
-            files["src.trees"].write(pair.tree.bracketed() + "\n")
-            files["tgt.chunks"].write(chunks(pair) + "\n")
-            files["tgt.conllu"].write(target_conllu(pair, f"{split}-{place}"))
-            files["align"].write(pharaoh(pair) + "\n")
+            texts = (  # in the order of SPLIT_SUFFIXES
+                pair.source_text + "\n",
+                pair.target_text + "\n",
+                conllu(pair, f"{split}-{place}"),
+                pair.tree.bracketed() + "\n",
+                chunks(pair) + "\n",
+                target_conllu(pair, f"{split}-{place}"),
+                pharaoh(pair) + "\n",
+            )
+            for file, text in zip(files, texts, strict=True):
+                file.write(text)
             progress.update()
 
 

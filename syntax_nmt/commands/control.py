@@ -140,7 +140,7 @@ def _controls(entries: IndexedEntries, make: _Make, kept: _Kept) -> Iterator[str
         entry, annotation = entries[number]
         if annotation is None:
             kept.without += 1
-            yield of.kind.entry_text(entry)
+            yield of.kind.format.entry_text(entry)
             continue
         new = make(number, annotation)
         kept.add(of.structure(annotation), new)

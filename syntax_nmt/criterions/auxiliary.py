@@ -11,8 +11,9 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntropy
+from syntax_nmt.data.batch import Batch, Logged
 from syntax_nmt.errors import exits_in_fairseq_programs
-from syntax_nmt.methods.objective import AuxiliaryObjective, Sample
+from syntax_nmt.methods.objective import AuxiliaryObjective
 
 
 class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
@@ -59,8 +60,8 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         )  # fmt: skip
 
     def forward(
-        self, model: nn.Module, sample: Sample, reduce: bool = True
-    ) -> tuple[Tensor, int, dict[str, Any]]:
+        self, model: nn.Module, sample: Batch, reduce: bool = True
+    ) -> tuple[Tensor, int, Logged]:
         """Computes the loss of a batch.
 
         Args:

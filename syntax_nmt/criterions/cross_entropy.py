@@ -9,7 +9,7 @@ from syntax_nmt.criterions.auxiliary import AuxiliaryCriterion
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods import METHODS
 
-# Reversed, as 0.1.0 added them: in another order the sum differs in its last digits.
+# In the order in which 0.1.0 adds them, the reverse of the list: another order rounds differently.
 LOSSES = tuple(method.loss for method in reversed(METHODS) if method.loss is not None)
 ALL_LOSSES = "syntax_cross_entropy"
 

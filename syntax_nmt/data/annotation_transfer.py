@@ -236,8 +236,9 @@ def of_this_text(
     where: str,
     corpus: str,
 ) -> Transferred[_Kind] | None:
-    """What was transferred; None where neither text has a character: a line of spaces, which some
-    parsers give a word of spaces.
+    """The transferred annotation; None for a line without characters in both texts.
+
+    Some parsers make a word of spaces of a line of spaces.
 
     Args:
         found: of :func:`transfer_dependencies` or :func:`transfer_constituents`.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.checked_files import checked_fingerprint
 from syntax_nmt.data.manifest import NAME, AnnotationFile, read_manifest, remedy
 from syntax_nmt.data.prepared_text import made_by_prepare
@@ -49,7 +49,7 @@ class BinarisedAnnotation:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def batched(self, text: BatchedText) -> dict[str, Any]:
+    def batched(self, text: BatchedText) -> Batch:
         """The tensors of a batch, under the keys of the kind."""
         tensor = self.kind.collate(self.rows, text, len(self.labels))
         return {self.kind.key: tensor, **self.kind.batch_flags(tensor)}

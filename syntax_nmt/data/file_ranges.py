@@ -46,8 +46,8 @@ def entry_starts(file: Path, kind: AnnotationKind | None) -> Iterator[Start]:
             last = position
             yield line
 
-    numbers = enumerate(lines()) if kind is None else ((n, b"") for n in kind.starts(lines()))
-    return (Start(last, number + 1) for number, _ in numbers)
+    numbers = kind.format.starts(lines()) if kind else (n for n, _ in enumerate(lines()))
+    return (Start(last, number + 1) for number in numbers)
 
 
 class FileRange(NamedTuple):

@@ -180,7 +180,7 @@ class AnnotatedText:
             cut = pieces.split()
             counts, split = self._words(line, cut, binarised, words[0] if words else None)
             try:
-                found = kind.read(entry, split, place, f"{self.text}:{line}")
+                found = kind.format.read(entry, split, place, f"{self.text}:{line}")
             except OtherTextError as error:
                 fit.add_mismatch(line, error)
                 yield len(cut), counts, None

@@ -7,6 +7,7 @@ import numpy as np
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 
 from syntax_nmt.data.annotation.kind import BatchedText
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.languages import SOURCE, TARGET
@@ -37,7 +38,7 @@ class SyntaxDataset(BaseWrapperDataset):
                     f"{len(pair_dataset)}: binarise the annotation of this very text"
                 )
 
-    def collater(self, samples: list[dict], pad_to_length: dict | None = None) -> dict[str, Any]:
+    def collater(self, samples: list[dict], pad_to_length: dict | None = None) -> Batch:
         """Merges samples to a batch.
 
         Args:

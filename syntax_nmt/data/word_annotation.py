@@ -8,7 +8,8 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from syntax_nmt.data.annotation.kind import AnnotationKind, Place
+from syntax_nmt.data.annotation.formats import Place
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
 from syntax_nmt.data.file_ranges import BEGINNING, Start
 from syntax_nmt.data.text_files import read_lines
@@ -39,9 +40,9 @@ class WordAnnotation:
         Args:
             start: of the entry to begin with.
         """
-        for line, entry in self.kind.entries(read_lines(self.file, start.position)):
+        for line, entry in self.kind.format.entries(read_lines(self.file, start.position)):
             place = Place(self.file, start.line - 1 + line)
-            yield place, self.kind.attach_roots(entry) if self.attach_roots else entry
+            yield place, self.kind.format.attach_roots(entry) if self.attach_roots else entry
 
 
 def zip_checked(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
@@ -190,7 +191,7 @@ def refuse_shift(annotation: WordAnnotation, lines: _Lines, number: int, text: P
         UserError: the annotation continues with another sentence; names it.
     """
     kind = annotation.kind
-    if not kind.has_words:
+    if not kind.format.has_words:
         return
     entries = list(islice(annotation.entries(), number - 1, number + _LOOKED_AHEAD))
     sentences = list(islice(lines(), number - 1, number + _LOOKED_AHEAD))
@@ -201,7 +202,7 @@ def refuse_shift(annotation: WordAnnotation, lines: _Lines, number: int, text: P
         """Whether an entry is that of a sentence; `without`: what to say of one without words."""
         place, found = entries[entry]
         try:
-            return kind.read(found, sentences[sentence], place, "") is not None or without
+            return kind.format.read(found, sentences[sentence], place, "") is not None or without
         except UserError:
             return False
 
@@ -215,7 +216,7 @@ def refuse_shift(annotation: WordAnnotation, lines: _Lines, number: int, text: P
             raise UserError(
                 f"{where}: {_listed(number, ahead)} missing here ({text}): this is the annotation "
                 f"of sentence {number + ahead:,} ({' '.join(sentences[ahead][:8])!r} …): put "
-                f"it there; a sentence without annotation has {kind.empty_entry}"
+                f"it there; a sentence without annotation has {kind.format.empty_entry}"
             )
     for ahead in range(1, len(entries)):
         if sentences and goes_on(ahead, 0):
@@ -239,7 +240,7 @@ def refuse_missing(annotation: WordAnnotation, lines: _Lines, text: Path) -> Non
     entries = annotation.entries()
     for number, ((place, entry), words) in enumerate(zip(entries, lines()), start=1):
         try:
-            annotation.kind.read(entry, words, place, f"{text}:{number}")
+            annotation.kind.format.read(entry, words, place, f"{text}:{number}")
         except OtherTextError:
             refuse_shift(annotation, lines, number, text)
             return

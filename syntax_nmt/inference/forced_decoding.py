@@ -14,6 +14,7 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
@@ -39,7 +40,7 @@ class ForcedBatch:
     indices: list[int]
     sources: list[int]
     targets: list[int]
-    sample: dict[str, Any]
+    sample: Batch
 
 
 class ForcedDecoder:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.annotation_inputs import AnnotationInputs, parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
@@ -63,9 +63,7 @@ class ParsedSources:
         self._models = [model]
         self._inputs = AnnotationInputs((), {}, None if parser is None else parser.parse)
 
-    def annotated(
-        self, sample: dict[str, Any], pieces: Sequence[list[str] | None]
-    ) -> dict[str, Any]:
+    def annotated(self, sample: Batch, pieces: Sequence[list[str] | None]) -> Batch:
         """The batch with the annotation that the model declares.
 
         Args:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 from syntax_nmt.data.annotation import BINARISED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
+from syntax_nmt.data.figures.text_figures import TextFigures
 from syntax_nmt.data.manifest import NAME, remedy
 from syntax_nmt.data.prepared_text import made_by_prepare
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text
@@ -72,15 +73,16 @@ def _text_table(texts: Sequence[InspectedText]) -> str:
     head += ["longest", "on line", "unknown"]
     rows = []
     for text in texts:
-        figures = text.text.figures()
+        figures = text.text
         rows.append(
             (
                 *(text.name.split, text.name.language),
-                *(count_text(figures[key]) for key in ("sentences", "empty_sentences", "subwords")),
-                ("~" if _words_unsure(text) else "") + count_text(figures["words"]),
-                decimal_text(figures["subwords_per_word"], 3),
-                *(count_text(figures[key]) for key in ("longest_subwords", "longest_line")),
-                share_text(figures["unknown_share"]),
+                *(count_text(figures.sentences), count_text(figures.empty_sentences)),
+                count_text(figures.subwords),
+                ("~" if _words_unsure(text) else "") + count_text(figures.words),
+                decimal_text(figures.subwords_per_word, 3),
+                *(count_text(figures.longest_subwords), count_text(figures.longest_line)),
+                share_text(figures.unknown_share),
             )
         )
     if not texts:
@@ -101,9 +103,9 @@ def _annotation_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> s
     unsure = 0
     for text in texts:
         if kind in text.figures:
-            figures = text.figures[kind].figures()
-            unsure += text.figures[kind].unsure
-            cells = [write(figures[name]) for _, name, write in columns]
+            figures = text.figures[kind]
+            unsure += figures.sentences_with_unsure_words
+            cells = [write(getattr(figures, name)) for _, name, write in columns]
         elif kind in text.damaged:
             cells = ["not sound", *[NO_FIGURE] * (len(columns) - 1)]
         else:
@@ -120,7 +122,7 @@ def _annotation_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> s
 def _label_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
     """The labels of a kind that has some, from the most frequent on; a column for each text."""
     counts = {
-        f"{text.name.split} {text.name.language}": text.figures[kind].figures().get("tags", {})
+        f"{text.name.split} {text.name.language}": text.figures[kind].tags
         for text in texts
         if kind in text.figures
     }
@@ -155,12 +157,12 @@ def _checked_files(found: Inspection) -> set[str]:
     return {name for entry in found.manifest.values() for name in entry.files}
 
 
-def _text_figures(found: Inspection, text: InspectedText) -> dict[str, Any]:
-    annotations: dict[str, Any] = {}
+def _text_figures(found: Inspection, text: InspectedText) -> dict[str, object]:
+    annotations: dict[str, object] = {}
     for kind in BINARISED_KINDS:
         name = f"{text.name}.{kind.name}"
         if name in found.manifest:
-            figures = text.figures[kind].figures() if kind in text.figures else {}
+            figures = _reported(text.figures[kind]) if kind in text.figures else {}
             made_from = {"made_from": found.manifest[name].source}
             annotations[kind.name] = {"sound": kind in text.figures, **made_from, **figures}
     return {
@@ -169,7 +171,11 @@ def _text_figures(found: Inspection, text: InspectedText) -> dict[str, Any]:
         "language": text.name.language,
         "dictionary_entries": len(text.dictionary),
         "segmentation": text.scheme,
-        **text.text.figures(),
+        **_reported(text.text),
         "words_unsure": _words_unsure(text),
         "side_information": annotations,
     }
+
+
+def _reported(figures: TextFigures | AnnotationFigures) -> dict[str, object]:
+    return {name: getattr(figures, name) for name in figures.reported}

@@ -66,7 +66,8 @@ def extensions_of(part: Part, given: Any, stack: Any) -> list[Any]:
 
     Args:
         given: all options of the model.
-        stack: what they are built for, as of :meth:`~syntax_nmt.backbone.extension.Extension.of`.
+        stack: what they are built for, a `TransformerStack` or one of
+            :mod:`syntax_nmt.backbone.rnn_extension`.
 
     Raises:
         UserError: options that contradict each other.

@@ -11,6 +11,7 @@ from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.objective import AuxiliaryObjective
+from syntax_nmt.option_checks import check_choice, choices_of, refuse_without_effect
 
 TRANSFORMER, RNN = "transformer", "rnn"
 FAMILIES = (TRANSFORMER, RNN)
@@ -59,11 +60,6 @@ class TrainingRecipe:
         family: of the model.
         shares_embeddings: source and target may share them.
         warmups: how many times as long as usual the warm-up is.
-        in_small: options with which a small model shows all parts of the method.
-        narrow: options of models whose embeddings are 16 wide.
-        silent: options that silence its randomness in training, beside those of dropout.
-        scores_jointly: a search also scores what the decoder chooses beside words.
-        batch_norm: its batch norms see the batches of all workers as one.
         is_printed: whether `prepare` prints it.
     """
 
@@ -78,11 +74,6 @@ class TrainingRecipe:
     family: str = TRANSFORMER
     shares_embeddings: bool = True
     warmups: int = 1
-    in_small: tuple[str, ...] = ()
-    narrow: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()
-    scores_jointly: bool = False
-    batch_norm: bool = False
     is_printed: bool = True
 
     @property
@@ -128,10 +119,6 @@ class Method:
         loss: beside that of translation.
         presets: the architectures that it names.
         recipes: ways to train it.
-        enabling_options: that add it to a mixed model.
-        trials: architectures with options that no preset asks for, by name, for tests.
-        finds_words: whether it finds the words of subwords; tests then cut words into several.
-        finds_ends: whether it reads where words end; likewise.
         ignored_in_0_1_0: options that 0.1.0 took without effect, by the option that switches them
             on.
         family_neutral: options that parts of both families use, although one has them.
@@ -152,10 +139,6 @@ class Method:
     loss: Optional[Loss] = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
     recipes: tuple[TrainingRecipe, ...] = ()
-    enabling_options: tuple[str, ...] = ()
-    trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    finds_words: bool = False
-    finds_ends: bool = False
     ignored_in_0_1_0: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extractable: Mapping[str, str] = field(default_factory=dict)
     same_at_inference: tuple[str, ...] = ()
@@ -170,22 +153,34 @@ class Method:
 
         Args:
             cfg: all options of the model.
-            stack: as of :meth:`Extension.of`.
+            stack: what it is built for.
+
+        Raises:
+            UserError: options that contradict each other.
         """
         if self.options is None or part not in self.extensions:
             return None
-        return self.extensions[part].of(read_options(self.options, cfg), stack)
+        options, extension = read_options(self.options, cfg), self.extensions[part]
+        return extension(options, stack) if extension.is_on(options, stack) else None
 
 
 def read_options(kind: type[Options], given: Any) -> Options:
-    """Options out of many, where None or missing = not given.
+    """Options out of many, where None or missing = not given; choices are strings.
 
     Args:
-        given: a namespace, or fairseq's options of a model.
+        given: a namespace, or fairseq's options of a model or a criterion.
+
+    Raises:
+        UserError: a choice is unknown, which fairseq does not check in a YAML; or an option lacks
+            what it needs to have an effect.
     """
     options = kind()
     for each in fields(kind):
         value = getattr(given, each.name, None)
         if value is not None:
-            setattr(options, each.name, value)
+            choices = choices_of(each)
+            if choices:
+                check_choice(each.name, value, choices)
+            setattr(options, each.name, str(value) if choices else value)
+    refuse_without_effect(options)
     return options

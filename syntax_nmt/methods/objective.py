@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from fairseq.logging import metrics
@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.data.annotation.kind import AnnotationKind
-
-Sample = dict[str, Any]
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 
 
 class AuxiliaryObjective(ABC):
@@ -46,7 +45,7 @@ class AuxiliaryObjective(ABC):
         return {}
 
     @abstractmethod
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
 
         Args:

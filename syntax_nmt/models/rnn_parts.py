@@ -8,23 +8,15 @@ from fairseq.tasks import FairseqTask
 from torch import nn
 
 from syntax_nmt.backbone.extension import single
-from syntax_nmt.backbone.initialization import INITIALIZATIONS
-from syntax_nmt.backbone.readout import READOUTS
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, RNNEncoder
 from syntax_nmt.backbone.rnn_extension import RNNDecoderStack, RNNEncoderStack
-from syntax_nmt.backbone.rnn_interface import ENCODER_GRUS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN_DECODER, RNN_ENCODER, read_options
 from syntax_nmt.models.options import RNNOptions
-from syntax_nmt.option_checks import check_choice, check_dropouts
+from syntax_nmt.option_checks import check_dropouts
 
-_CHOICES = {
-    "encoder_gru": ENCODER_GRUS,
-    "readout": READOUTS,
-    "initialization": INITIALIZATIONS,
-}
 _DROPOUTS = ("dropout", "encoder_dropout_in", "encoder_dropout_out", "decoder_dropout_in")
 
 
@@ -55,7 +47,7 @@ def rnn_options(given: Any) -> tuple[RNNOptions, RNNSizes]:
         UserError: options that contradict each other.
     """
     options = read_options(RNNOptions, given)
-    _check_values(options)
+    check_dropouts(options, _DROPOUTS)
     decoder_state = options.decoder_hidden_size or options.decoder_embed_dim
     sizes = RNNSizes(
         encoder_state=options.encoder_hidden_size or options.encoder_embed_dim,
@@ -65,13 +57,6 @@ def rnn_options(given: Any) -> tuple[RNNOptions, RNNSizes]:
     )
     _check_embeddings(options, sizes)
     return options, sizes
-
-
-def _check_values(options: RNNOptions) -> None:
-    """Checks single values, because fairseq-hydra-train does not check those of a YAML."""
-    check_dropouts(options, _DROPOUTS)
-    for name, choices in _CHOICES.items():
-        check_choice(name, getattr(options, name), choices)
 
 
 def _check_embeddings(options: RNNOptions, sizes: RNNSizes) -> None:
@@ -124,7 +109,7 @@ def build_encoder(
         dictionary,
         options.encoder_embed_dim,
         sizes.encoder_state,
-        str(options.encoder_gru),
+        options.encoder_gru,
         options.share_all_embeddings,
         options.encoder_embed_path is not None,
     )
@@ -172,7 +157,7 @@ def build_decoder(
         sizes.decoder_state,
         memory_dim,
         sizes.attention,
-        str(options.readout),
+        options.readout,
         sizes.readout,
         options.conditional_gru,
         {
@@ -184,9 +169,7 @@ def build_decoder(
         },
     )
     extensions = extensions_of(RNN_DECODER, given, stack)
-    decoder = single(
-        ((extension, extension.decoder(stack)) for extension in extensions), "the decoder"
-    )
+    decoder = single(((extension, extension.decoder()) for extension in extensions), "the decoder")
     if decoder is not None:
         return decoder
     readout = stack.readout(memory_dim)

@@ -108,7 +108,7 @@ class SyntaxHybridModel(SyntaxTransformerModel):
             embed_tokens: V×E.
         """
         options, _ = rnn_options(args)
-        how = str(options.initialization)
+        how = options.initialization
         if _family(args, ENCODER) == RNN:
             encoder = build_encoder(args, src_dict, embed_tokens, RNNEncoderForTransformer)
             initialize(encoder.network, how)
@@ -143,7 +143,7 @@ class SyntaxHybridModel(SyntaxTransformerModel):
         options, _ = rnn_options(args)
         embeddings = embed_tokens.weight.detach().clone()
         decoder = build_decoder(args, tgt_dict, embed_tokens, args.encoder.embed_dim)
-        initialize(decoder, str(options.initialization))
+        initialize(decoder, options.initialization)
         embed_tokens.weight.data.copy_(embeddings)
         return decoder
 

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntropy
 from syntax_nmt.backbone.structures import SOURCE_STRUCTURES, StructureLayers
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.models.checked_hub import CheckedHub
 from syntax_nmt.models.pretrained_weights import PretrainedWeights
 
@@ -55,7 +56,7 @@ class SyntaxModel(CheckedHub, PretrainedWeights):
         structures: Optional[StructureLayers] = None,
         token_loss: Optional[LinearCrossEntropy] = None,
         **annotation: Any,
-    ) -> tuple[Optional[Tensor], dict[str, Any]]:
+    ) -> tuple[Optional[Tensor], ModelExtra]:
         """Teacher-forced pass of training and validation; generators never call it.
 
         Args:

@@ -70,7 +70,7 @@ class SyntaxRNNModel(SyntaxModel, FairseqEncoderDecoderModel):
             embed_tokens = encoder.embed_tokens
         decoder = build_decoder(args, target, embed_tokens, encoder.output_dim)
         model = cls(encoder, decoder)
-        initialize(model, str(options.initialization))
+        initialize(model, options.initialization)
         for name, stack, path in (
             ("encoder", encoder, options.encoder_embed_path),
             ("decoder", decoder, options.decoder_embed_path),

@@ -29,6 +29,7 @@ from syntax_nmt.backbone.structures import (
     StructureLayers,
 )
 from syntax_nmt.backbone.transformer_layers import FusedDecoderLayer, wrap_layer
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.options import TRANSFORMER_DROPOUTS
 from syntax_nmt.option_checks import check_dropouts
@@ -132,7 +133,7 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
         structures: StructureLayers | None = None,
         return_all_hiddens: bool = False,
         **kwargs: Any,
-    ) -> tuple[Tensor, dict[str, Any]]:
+    ) -> tuple[Tensor, ModelExtra]:
         """Decodes a batch.
 
         Args:
@@ -153,7 +154,7 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
 
     def _decoded(
         self, *args: Any, structures: StructureLayers | None, **kwargs: Any
-    ) -> tuple[Tensor, dict[str, Any]]:
+    ) -> tuple[Tensor, ModelExtra]:
         """fairseq's own forward pass, with the requested structures."""
         if structures is None:
             return super().forward(*args, **kwargs)

@@ -27,6 +27,7 @@ from syntax_nmt.backbone.rnn_encoder import rows_rearranged
 from syntax_nmt.backbone.rnn_interface import STATES
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.models.options import TRANSFORMER_DROPOUTS
 from syntax_nmt.option_checks import check_dropouts
 
@@ -212,13 +213,13 @@ class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
             extension.reorder(encoder_out, reordered, new_order)
         return reordered
 
-    def extra(self, encoder_out: dict[str, list[Tensor]]) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]]) -> ModelExtra:
         """What the model returns beside its logits.
 
         Args:
             encoder_out: of a forward pass with `return_all_hiddens`.
         """
-        found: dict[str, Any] = {}
+        found: ModelExtra = {}
         for extension in self.extensions:
             found.update(extension.extra(encoder_out, self.layers))
         return found

@@ -76,17 +76,17 @@ class GivenAnnotation:
             str(self.words): self._lines(),
         }
         for number, ((place, entry), words) in zip_checked(streams):
-            text = kind.entry_text(entry)
+            text = kind.format.entry_text(entry)
             try:
-                carried = kind.read(entry, words, place, f"{self.words}:{number}")
+                carried = kind.format.read(entry, words, place, f"{self.words}:{number}")
                 fit.add(carried, len(words))
                 if carried is not None and carried.realigned:
-                    text = kind.format(carried.annotation, words)
+                    text = kind.format.write(carried.annotation, words)
             except OtherTextError as error:
                 if not fit.mismatched:
                     refuse_shift(self.annotation, self._lines, number, self.words)
                 fit.add_mismatch(number, error)
-                text = kind.format(None, words)
+                text = kind.format.write(None, words)
             if out is not None:
                 out.write(text)
         return fit

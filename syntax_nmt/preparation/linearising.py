@@ -121,7 +121,7 @@ def _parse_text(
 ) -> str | None:
     """The tree of an entry over a line's words, as text; None where there is no tree."""
     place, content = entry
-    found = kind.read(content, words, place, f"sentence {number}") if words else None
+    found = kind.format.read(content, words, place, f"sentence {number}") if words else None
     if found is None:
         return None
     return linearised(replace(found.annotation, words=tuple(words)), how.form)

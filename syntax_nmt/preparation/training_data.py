@@ -134,7 +134,7 @@ class TrainingData:
 
     def is_parsed(self, kind: AnnotationKind) -> bool:
         """Whether a parser made it, which parses typed text likewise."""
-        return (kind.text_kind or kind) in self.parsed
+        return (kind.format, kind.side) in {(each.format, each.side) for each in self.parsed}
 
     @property
     def validated(self) -> bool:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from syntax_nmt.data.text_files import open_text, read_lines
 from syntax_nmt.errors import UserError
@@ -247,25 +246,51 @@ def _curve(rows: Sequence[Measurement], quantity: str) -> list[tuple[float, floa
     return points if step < 2 else [*points[:-1:step], points[-1]]
 
 
-def training_figures(log: TrainingLog) -> dict[str, Any]:
-    """The properties of a training, by name."""
-    last, best = log.last, log.best()
-    parameters = log.facts.get("parameters")
-    return {
-        "file": log.name,
-        "model": log.facts.get("model"),
-        "architecture": log.facts.get("architecture"),
-        "criterion": log.facts.get("criterion"),
-        "parameters": None if parameters is None else int(parameters.replace(",", "")),
-        "epochs": last.epoch,
-        "updates": last.updates,
-        "finished": "done" in log.facts,
-        "seconds": _seconds(log),
-        "best": None if best is None else {"updates": best.updates, **best.values},
-        "not_finite": sorted(
-            {name for rows in log.series.values() for row in rows for name in row.not_finite}
-        ),
-    }
+@dataclass(frozen=True)
+class TrainingFigures:
+    """The properties of a training; None = the log does not say it.
+
+    Attributes:
+        file: the log.
+        model: its class.
+        parameters: how many it has.
+        epochs: so far, and `updates` likewise.
+        finished: whether fairseq says that it is done.
+        seconds: that it has trained for.
+        best: the best validation.
+        not_finite: the quantities of which some values are infinite or no numbers.
+    """
+
+    file: str
+    model: str | None
+    architecture: str | None
+    criterion: str | None
+    parameters: int | None
+    epochs: int
+    updates: int
+    finished: bool
+    seconds: float | None
+    best: Measurement | None
+    not_finite: tuple[str, ...]
+
+
+def training_figures(log: TrainingLog) -> TrainingFigures:
+    """The properties of a training."""
+    facts, parameters = log.facts, log.facts.get("parameters")
+    rows = [row for series in log.series.values() for row in series]
+    return TrainingFigures(
+        log.name,
+        facts.get("model"),
+        facts.get("architecture"),
+        facts.get("criterion"),
+        None if parameters is None else int(parameters.replace(",", "")),
+        log.last.epoch,
+        log.last.updates,
+        "done" in facts,
+        _seconds(log),
+        log.best(),
+        tuple(sorted({name for row in rows for name in row.not_finite})),
+    )
 
 
 def _seconds(log: TrainingLog) -> float | None:

@@ -7,10 +7,10 @@ import socket
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from ipaddress import ip_address
+from operator import add
 from pathlib import Path
-from typing import Any
 
 from anyio import fail_after, to_thread
 from starlette.applications import Starlette
@@ -23,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.serve.systems import ServedSystem
+from syntax_nmt.serve.systems import SentenceStructures, ServedSystem, Translations
 
 _PAGE = Path(__file__).with_name("page")
 _FILES = {"/": "index.html", "/page.js": "page.js", "/page.css": "page.css"}
@@ -157,7 +157,7 @@ class _Answers:
         return JSONResponse({"systems": listed, "characters": self.limits.characters})
 
     async def translate(self, request: Request) -> Response:
-        def turns(system: ServedSystem, text: str) -> Iterator[Callable[[], dict[str, Any]]]:
+        def turns(system: ServedSystem, text: str) -> Iterator[Callable[[], Translations]]:
             lines = [line.strip() for line in text.split("\n") if line.strip()]
             for start in range(0, max(1, len(lines)), self.limits.lines):
                 yield partial(system.translate, lines[start : start + self.limits.lines])
@@ -167,7 +167,7 @@ class _Answers:
     async def structures(self, request: Request) -> Response:
         def turns(
             system: ServedSystem, source: str, translation: str
-        ) -> Iterator[Callable[[], dict[str, Any]]]:
+        ) -> Iterator[Callable[[], SentenceStructures]]:
             yield partial(system.structures, source.strip(), translation.strip())
 
         return await self._answered(request, ("source", "translation"), turns)
@@ -201,7 +201,7 @@ class _Answers:
         self,
         request: Request,
         texts: Sequence[str],
-        turns: Callable[..., Iterator[Callable[[], dict[str, Any]]]],
+        turns: Callable[..., Iterator[Callable[[], Translations | SentenceStructures]]],
     ) -> Response:
         """A system's answer to the texts of the request, or an error.
 
@@ -217,7 +217,7 @@ class _Answers:
             for turn in turns(self.systems[name], *(given[text] for text in texts)):
                 async with self._turn_of(request):
                     parts.append(await to_thread.run_sync(turn))
-            return JSONResponse(_joined(parts))
+            return JSONResponse(reduce(add, parts).to_json())
         except _RefusedError as refused:
             return _error(str(refused), refused.status)
         except UserError as error:
@@ -258,15 +258,6 @@ async def _not_there(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     asked = f"{request.method} {request.url.path}: {error.detail}"
     return _error(f"{asked}: there are {_PATHS}", error.status_code, error.headers)
-
-
-def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One answer: the sentences and the seconds of all parts."""
-    answer = dict(parts[0])
-    for part in parts[1:]:
-        answer["sentences"] = answer["sentences"] + part["sentences"]
-        answer["seconds"] = round(answer["seconds"] + part["seconds"], 3)
-    return answer
 
 
 def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:

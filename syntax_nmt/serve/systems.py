@@ -1,4 +1,4 @@
-"""The results of trained systems for the page, as plain values."""
+"""The answers of trained systems to the page and to programs."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,10 +13,71 @@ from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.figure_file import svg_text
 from syntax_nmt.pictures.report_page.structure_pictures import DRAWN
+from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.chunks.chunk_report import bracketed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class TranslatedSentence(Result):
+    """A sentence and its translation."""
+
+    source: str
+    translation: str
+
+
+@dataclass(frozen=True)
+class Translations(Result):
+    """Translations of a system, with the seconds that they took."""
+
+    system: str
+    sentences: list[TranslatedSentence]
+    seconds: float
+
+    def __add__(self, later: "Translations") -> "Translations":
+        seconds = round(self.seconds + later.seconds, 3)
+        return Translations(self.system, [*self.sentences, *later.sentences], seconds)
+
+
+@dataclass(frozen=True)
+class DrawnStructure(Result):
+    """A structure of a sentence.
+
+    Attributes:
+        text: says what it is.
+        svg: its drawing; None where a sentence has more than 100 words, whose drawing would take
+            many seconds and gigabytes, and of what is only text.
+    """
+
+    title: str
+    text: str
+    svg: str | None
+
+
+@dataclass(frozen=True)
+class AttendedWords(Result):
+    """Attention to the words of a sentence.
+
+    Attributes:
+        source: its words.
+        target: those of its translation.
+        weights: of each word of the target, those of the source.
+    """
+
+    source: list[str]
+    target: list[str]
+    weights: list[list[float]]
+
+
+@dataclass(frozen=True)
+class SentenceStructures(Result):
+    """What a system reads and finds of a sentence and its translation; None = no attention."""
+
+    system: str
+    structures: list[DrawnStructure]
+    attention: AttendedWords | None
 
 
 @dataclass(frozen=True)
@@ -33,7 +94,7 @@ class ServedSystem:
     model: LoadedModel
     beam: int
 
-    def translate(self, sentences: Sequence[str]) -> dict[str, Any]:
+    def translate(self, sentences: Sequence[str]) -> Translations:
         """Translations, with the seconds that they took.
 
         Args:
@@ -44,44 +105,29 @@ class ServedSystem:
         """
         start = time.perf_counter()
         translations = self.model.translate(list(sentences), self.beam)
-        return {
-            "system": self.name,
-            "sentences": [
-                {"source": source, "translation": translation}
-                for source, translation in zip(sentences, translations)
-            ],
-            "seconds": round(time.perf_counter() - start, 3),
-        }
+        pairs = [TranslatedSentence(*pair) for pair in zip(sentences, translations)]
+        return Translations(self.name, pairs, round(time.perf_counter() - start, 3))
 
-    def structures(self, source: str, translation: str) -> dict[str, Any]:
+    def structures(self, source: str, translation: str) -> SentenceStructures:
         """The structures of one sentence and its translation; their words are as in the texts.
 
         Args:
             source: raw text.
             translation: raw text; with another one it is that one's structures.
 
-        Returns:
-            `structures`: title, text and SVG of each, the SVG None where a sentence has more than
-            100 words, whose drawing would take many seconds and gigabytes; `attention`: words of
-            both sides and the weights, target × source, or None.
-
         Raises:
             UserError: the model lacks an input.
         """
         drawn = self._structures(source, translation) if source and translation else ()
         attended = self.model.attention(source, translation) if source and translation else None
-        return {
-            "system": self.name,
-            "structures": [structure for structure in drawn if structure is not None],
-            "attention": attended
-            and {
-                "source": typed_words(attended.source, source),
-                "target": typed_words(attended.target, translation),
-                "weights": attended.weights.round(3).tolist(),
-            },
-        }
+        attention = attended and AttendedWords(
+            list(typed_words(attended.source, source)),
+            list(typed_words(attended.target, translation)),
+            attended.weights.round(3).tolist(),
+        )
+        return SentenceStructures(self.name, [each for each in drawn if each], attention)
 
-    def _structures(self, source: str, translation: str) -> Iterator[dict[str, Any] | None]:
+    def _structures(self, source: str, translation: str) -> Iterator[DrawnStructure | None]:
         """What the model reads, then what it finds; None where there is no tree."""
         for kind in self.model.reads:
             yield _drawn_tree(f"{kind}, as parsed", kind, self.model.parses(source, kind), source)
@@ -93,7 +139,7 @@ class ServedSystem:
             else:
                 yield _drawn_tree(kind, kind, self.model.trees(source, kind), source)
 
-    def _drawn_chunks(self, source: str, translation: str) -> dict[str, Any] | None:
+    def _drawn_chunks(self, source: str, translation: str) -> DrawnStructure | None:
         chunked = self.model.chunks(source, translation)
         if chunked is None:
             return None
@@ -106,17 +152,17 @@ _MOST_WORDS = 100  # of a sentence that is drawn
 _KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
 
 
-def _features(names: Sequence[str], tree: Any, source: str) -> dict[str, Any] | None:
+def _features(names: Sequence[str], tree: Any, source: str) -> DrawnStructure | None:
     """The words of a parse, and what the model reads of each, as text."""
     if tree is None:
         return None
     columns = [column.values(tree) for column in COLUMNS if column.name in names]
     rows = zip(typed_words(tree.words, source), *columns)
     text = ", ".join(f"{word}: {' '.join(values)}" for word, *values in rows)
-    return {"title": f"features as parsed: {' '.join(names)}", "text": text, "svg": None}
+    return DrawnStructure(f"features as parsed: {' '.join(names)}", text, None)
 
 
-def _drawn_tree(title: str, kind: str, tree: Any, source: str) -> dict[str, Any] | None:
+def _drawn_tree(title: str, kind: str, tree: Any, source: str) -> DrawnStructure | None:
     if tree is None:
         return None
     tree = replace(tree, words=typed_words(tree.words, source))
@@ -124,5 +170,5 @@ def _drawn_tree(title: str, kind: str, tree: Any, source: str) -> dict[str, Any]
     return _drawn(title, _KINDS[kind].text(tree), draw, len(tree.words))
 
 
-def _drawn(title: str, text: str, draw: "Callable[[], Figure]", words: int) -> dict[str, Any]:
-    return {"title": title, "text": text, "svg": svg_text(draw()) if words <= _MOST_WORDS else None}
+def _drawn(title: str, text: str, draw: "Callable[[], Figure]", words: int) -> DrawnStructure:
+    return DrawnStructure(title, text, svg_text(draw()) if words <= _MOST_WORDS else None)

@@ -17,6 +17,7 @@ from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind, missing_annotation
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.typed_input import PiecesOfBatch
 from syntax_nmt.text.languages import SOURCE
@@ -103,7 +104,7 @@ class AnnotationInputs:
         if missing:
             raise missing_annotation(missing, loading_options(missing))
 
-    def for_forward(self, models: Sequence[nn.Module], sample: dict[str, Any]) -> dict[str, Any]:
+    def for_forward(self, models: Sequence[nn.Module], sample: Batch) -> Batch:
         """The batch with all declared inputs that it has, including those of the target.
 
         Args:
@@ -119,10 +120,10 @@ class AnnotationInputs:
     def for_inference(
         self,
         models: Sequence[nn.Module],
-        sample: dict[str, Any],
+        sample: Batch,
         typed: PiecesOfBatch | None,
         scores: bool,
-    ) -> dict[str, Any]:
+    ) -> Batch:
         """The batch with the declared inputs; a parser, if there is one, supplies missing ones.
 
         Args:
@@ -156,8 +157,8 @@ class AnnotationInputs:
             refuse_difference(name, kind, built_for, found, remedy)
 
     def _given(
-        self, models: Sequence[nn.Module], sample: dict[str, Any], known: Iterable[AnnotationKind]
-    ) -> dict[str, Any]:
+        self, models: Sequence[nn.Module], sample: Batch, known: Iterable[AnnotationKind]
+    ) -> Batch:
         there = {**sample["net_input"], **sample}
         read = [key for kind in known if kind in annotation_read_by(models) for key in kind.keys]
         given = {key: there[key] for key in read if key in there}

@@ -16,7 +16,13 @@ from fairseq.sequence_scorer import SequenceScorer
 from omegaconf import OmegaConf, open_dict
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.extended_stack import ExtendedStack
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.errors import UserError
+
+Hypothesis = dict[str, Any]
+"""Of fairseq's search: `tokens`, `score`, `positional_scores`; `attention` and `alignment` where
+they are asked for."""
 
 
 @contextmanager
@@ -37,7 +43,7 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
     need_attn = need_attn or (isinstance(generator, SequenceScorer) and len(models) > 1)
     every_decoder: list[Any] = [getattr(model, "decoder", None) for model in models]
     decoders = [decoder for decoder in every_decoder if hasattr(decoder, "prepare_for_search")]
-    joint = [decoder for decoder in every_decoder if getattr(decoder, "joint_score", False)]
+    joint = [d for d in every_decoder if isinstance(d, ExtendedStack) and d.joint_score]
     samples = isinstance(getattr(generator, "search", None), Sampling)
     scores_jointly = not samples and len(joint) == len(every_decoder)
     outside = [decoder.need_attn for decoder in decoders]
@@ -55,8 +61,8 @@ def prepared_for(generator: Any, models: Sequence[nn.Module]) -> Iterator[None]:
 
 
 def empty_hypotheses(
-    found: list[list[dict[str, Any]]], src_tokens: Tensor, dictionary: Dictionary
-) -> list[list[dict[str, Any]]]:
+    found: list[list[Hypothesis]], src_tokens: Tensor, dictionary: Dictionary
+) -> list[list[Hypothesis]]:
     """The hypotheses of a batch; a sentence without words gets an empty one of score 0.
 
     A model invents a translation of such a sentence if it has never seen one.
@@ -75,7 +81,7 @@ def empty_hypotheses(
     ]
 
 
-def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
+def _empty(hypothesis: Hypothesis, eos: int) -> Hypothesis:
     """A hypothesis with only EOS; values by position are cut accordingly."""
     tokens = hypothesis["tokens"].new_tensor([eos])
     scores = hypothesis["positional_scores"].new_zeros(1)
@@ -88,7 +94,7 @@ def _empty(hypothesis: dict[str, Any], eos: int) -> dict[str, Any]:
     return empty
 
 
-def check_given(generator: Any, sample: dict[str, Any], constraints: Tensor | None) -> None:
+def check_given(generator: Any, sample: Batch, constraints: Tensor | None) -> None:
     """Refuses a search for constraints that a batch has not, and scores of a target likewise.
 
     Args:
@@ -111,7 +117,7 @@ def check_given(generator: Any, sample: dict[str, Any], constraints: Tensor | No
         )
 
 
-def renumber_for_diverse_beams(generator: Any, sample: dict[str, Any]) -> dict[str, Any]:
+def renumber_for_diverse_beams(generator: Any, sample: Batch) -> Batch:
     """A batch whose sentences a search with diverse groups can distinguish.
 
     fairseq's search stores the output of the groups by the position of a sentence in the batch, but

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
@@ -96,7 +97,7 @@ class SourceParser:
         src_tokens: Tensor,
         typed: PiecesOfBatch | None = None,
         labels: Mapping[AnnotationKind, tuple[str, ...]] = MappingProxyType({}),
-    ) -> dict[str, Any]:
+    ) -> Batch:
         """What the kinds add to a batch, under their keys, tensors on the tokens' device.
 
         A sentence is parsed once for all kinds that take the same analysis.
@@ -132,7 +133,7 @@ class SourceParser:
         left_pad = bool(src_tokens[:, 0].eq(pad).any())
         text = BatchedText(np.arange(len(tokens)), sizes, src_tokens.size(1), left_pad)
         rows = self._rows(kinds, sentences)
-        batch: dict[str, Any] = {}
+        batch: Batch = {}
         for kind in kinds:
             of_kind = RaggedArray.from_rows([rows[kind, pieces] for pieces in sentences])
             batch.update(BinarisedAnnotation(kind, of_kind).batched(text))
@@ -156,7 +157,7 @@ class SourceParser:
         kind = next(kind for kind in PARSED_KINDS if kind.parsed_by == analysis)
         trees: list[Any] = []
         for of_sentence, parsed in zip(words, self._parsers.analyses(analysis, words)):
-            tree: Any = None if parsed is None else kind.of_analysis(parsed)
+            tree: Any = None if parsed is None else kind.format.of_analysis(parsed)
             fits = tree is not None and len(tree) == len(of_sentence)
             trees.append(replace(tree, words=tuple(of_sentence)) if fits else None)
         return trees
@@ -205,7 +206,7 @@ class SourceParser:
         analyses = self._parsers.analyses(analysis, [words for words, _ in cut.values()])
         for (pieces, (_, counts)), parsed in zip(cut.items(), analyses):
             for kind in kinds if parsed is not None else ():
-                annotation = kind.of_analysis(parsed)
+                annotation = kind.format.of_analysis(parsed)
                 if annotation is not None and len(annotation) == len(counts):
                     rows[kind, pieces] = kind.row(annotation, counts, self._label_ids[kind][1])
         return rows

@@ -26,6 +26,7 @@ from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
 from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import Batch, Logged
 from syntax_nmt.data.data_bin import load_dictionary
 from syntax_nmt.data.text_fit import TextFit
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
@@ -329,8 +330,8 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
             return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
     def valid_step(
-        self, sample: dict[str, Any], model: nn.Module, criterion: FairseqCriterion
-    ) -> tuple[Tensor, Any, dict[str, Any]]:
+        self, sample: Batch, model: nn.Module, criterion: FairseqCriterion
+    ) -> tuple[Tensor, Any, Logged]:
         """Computes the loss of one batch, and with `--eval-bleu` its translations.
 
         A model that chooses structures itself does so here, too, and is compared with annotation.
@@ -344,7 +345,7 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         return validate(sample)
 
     def reduce_metrics(
-        self, logging_outputs: Sequence[dict[str, Any]], criterion: FairseqCriterion
+        self, logging_outputs: Sequence[Logged], criterion: FairseqCriterion
     ) -> None:
         """Logs the figures of all workers.
 
@@ -373,7 +374,7 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         self,
         generator: Any,
         models: Sequence[nn.Module],
-        sample: dict[str, Any],
+        sample: Batch,
         prefix_tokens: Optional[Tensor] = None,
         constraints: Optional[Tensor] = None,
     ) -> Any:

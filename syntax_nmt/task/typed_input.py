@@ -11,6 +11,7 @@ from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
 from syntax_nmt.errors import UserError
 
@@ -47,7 +48,7 @@ class TypedSentences(BaseWrapperDataset):
         self._segmented = segmented
         self._last_batch: dict[tuple[int, ...], list[Pieces]] = {}
 
-    def collater(self, samples: list[dict], **options: Any) -> dict[str, Any]:
+    def collater(self, samples: list[dict], **options: Any) -> Batch:
         """Merges samples to a batch and remembers its pieces until the next one.
 
         Args:

@@ -8,7 +8,7 @@ import pytest
 import trees_of
 
 from syntax_nmt.data.annotation import HEADS, PHRASES
-from syntax_nmt.data.annotation.kind import Place
+from syntax_nmt.data.annotation.formats import Place
 from syntax_nmt.data.annotation_transfer import (
     OtherTextError,
     transfer_constituents,
@@ -169,7 +169,7 @@ def test_constituents_by_hand(tree, tokens, expected, non_constituent):
 
 def test_the_same_number_of_words_is_no_reason():
     with pytest.raises(OtherTextError, match="words of other characters than the text"):
-        PHRASES.read("(S (A a) (B b))", ["c", "d"], Place(Path("t.trees"), 1), "train.src:1")
+        PHRASES.format.read("(S (A a) (B b))", ["c", "d"], Place(Path("t.trees"), 1), "train.src:1")
 
 
 @pytest.mark.parametrize("tokens", [[], ["\u200c"]])
@@ -180,8 +180,8 @@ def test_the_same_number_of_words_is_no_reason():
 def test_no_character_on_either_side_is_no_annotation(kind, entry, tokens):
     """As some parsers have it of a line of spaces."""
     place = Place(Path("train.src.annotation"), 1)
-    assert kind.read(entry, tokens, place, "train.src:1") is None
+    assert kind.format.read(entry, tokens, place, "train.src:1") is None
     with pytest.raises(
         OtherTextError, match=r"the parse has 1 words, the text \(train.src:1\) has 2"
     ):
-        kind.read(entry, ["a", "b"], place, "train.src:1")
+        kind.format.read(entry, ["a", "b"], place, "train.src:1")

@@ -15,8 +15,9 @@ from syntax_nmt.data.annotation.columns import (
     check_columns,
     loading_options,
 )
+from syntax_nmt.data.annotation.formats import Place
 from syntax_nmt.data.annotation.heads import HEADS
-from syntax_nmt.data.annotation.kind import BatchedText, Place
+from syntax_nmt.data.annotation.kind import BatchedText
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
 
@@ -31,8 +32,8 @@ ZUM = """\
 
 def values(column, text, words):
     """The values of a block over the words of a corpus line."""
-    tree = column.parse(text.splitlines(), PLACE)
-    return column.values(column.transfer(tree, words.split(), PLACE, "a:1").annotation)
+    tree = column.format.parse(text.splitlines(), PLACE)
+    return column.values(column.format.transfer(tree, words.split(), PLACE, "a:1").annotation)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_values_with_spaces():
 
 
 def test_a_sentence_without_parse_has_no_values():
-    assert UPOS.parse(["# parse = none"], PLACE) is None
+    assert UPOS.format.parse(["# parse = none"], PLACE) is None
     assert UPOS.no_row(3).tolist() == [-1, -1, -1]
 
 
@@ -131,7 +132,7 @@ def test_the_most_frequent_value_is_one_of_the_column():
 
 def test_rows_repeat_the_id_of_a_word_for_its_pieces():
     ids = {"<unk>": 1, "VERB": 2, "NOUN": 3}
-    tree = UPOS.parse(ZUM.splitlines(), PLACE)
+    tree = UPOS.format.parse(ZUM.splitlines(), PLACE)
     assert UPOS.unseen(tree, ids) == set()
     row = UPOS.row(tree, [1, 2, 1, 3], ids)
     assert row.dtype == np.int32

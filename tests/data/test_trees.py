@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 import torch
+from small_models import draw_trees
 
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
@@ -80,7 +81,7 @@ def test_rows_and_what_they_cover():
     assert TREES.row(tree, [1, 2, 2], {}).tolist() == [3, 4, 1, 2, 0, 6, 7, 5]
     single = TREES.row(parse_tree("(S (NP (N cat)))", "", 1), [1], {})
     assert single.tolist() == [0]
-    drawn = [TREES.draw(size, 0, np.random.default_rng(size)) for size in range(1, 9)]
+    drawn = [draw_trees(size, np.random.default_rng(size)) for size in range(1, 9)]
     rows = RaggedArray.from_rows([single, TREES.no_row(7), TREES.no_row(0), *drawn])
     sizes = np.array([1, 7, 0, *range(1, 9)])
     assert TREES.covered(rows.block(0, len(rows)), sizes).tolist() == sizes.tolist()
@@ -95,7 +96,7 @@ def test_rows_and_what_they_cover():
 def test_batches_against_one_sentence_at_a_time(left_pad):
     rng = np.random.default_rng(3)
     sizes = [5, 1, 9, 3, 0, 2, 7]
-    rows = [TREES.draw(n, 0, rng) if n not in (0, 3) else TREES.no_row(n) for n in sizes]
+    rows = [draw_trees(n, rng) if n not in (0, 3) else TREES.no_row(n) for n in sizes]
     of_corpus = RaggedArray.from_rows(rows)
     lengths = np.array(sizes) + 1
     for chosen in ([0, 1, 2, 3, 4, 5, 6], [6, 3], [1], [3, 4], [2, 2]):

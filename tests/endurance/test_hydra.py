@@ -20,6 +20,7 @@ from methods import inputs_of
 from nonempty import some
 from omegaconf import DictConfig, OmegaConf
 from prepared_corpus import TEST_SENTENCES
+from tested_methods import NARROW
 from training_yaml import OF_THE_RUN, arguments_of, parsed, yaml_of
 
 from syntax_nmt.arguments import attribute
@@ -80,7 +81,7 @@ def small(paper: str) -> list[str]:
     if line is None:
         return MIXED
     more = []
-    for option in line.narrow:
+    for option in NARROW.get(line.name, ()):
         name, _, value = option.partition("=")
         more.append(f"++model.{attribute(name)}={value if value.isdecimal() else repr(value)}")
     return [*OF_FAMILY[line.family], *more]

@@ -82,7 +82,7 @@ def test_positions_of_an_extension_stand_where_those_of_fairseq_do(folder, varia
     encoder, inputs = model.double().encoder, sample_for(task)["net_input"]
     seen = []
     encoder.layers[0].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
-    encoder.extensions = [*encoder.extensions, TokenParity(), TokenParity()]
+    encoder.extensions = [*encoder.extensions, *[TokenParity(None, None)] * 2]
     model(**inputs)
     tokens = inputs["src_tokens"]
     expected = 4 * encoder.embed_tokens(tokens)  # the root of the width

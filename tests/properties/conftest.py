@@ -5,11 +5,11 @@ from functools import cache
 
 import pytest
 from fairseq.tasks import FairseqTask
-from methods import ARCHITECTURES, MIXED, OF_WORDS, TRIALS
+from methods import ALL_TRIALS, ARCHITECTURES, MIXED, OF_WORDS
 from small_models import annotated_batch, build, enlarge, families, fill_zeros, write_dictionaries
 from torch import nn
 
-MORE = {**TRIALS, **MIXED, **OF_WORDS}
+MORE = {**ALL_TRIALS, **MIXED, **OF_WORDS}
 
 
 @dataclass

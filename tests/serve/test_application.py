@@ -27,6 +27,7 @@ from served import post, served
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
 from syntax_nmt.serve.application import Limits, names_of
+from syntax_nmt.serve.systems import SentenceStructures, TranslatedSentence, Translations
 
 LOCK = threading.Lock()
 
@@ -53,11 +54,11 @@ class Upper:
             raise UserError("a sentence is too long")
         if "failure" in sentences:
             raise RuntimeError("out of memory\nand more")
-        pairs = [{"source": text, "translation": text.upper()} for text in sentences]
-        return {"system": self.name, "sentences": pairs, "seconds": 0}
+        pairs = [TranslatedSentence(text, text.upper()) for text in sentences]
+        return Translations(self.name, pairs, 0.0)
 
     def structures(self, source, translation):
-        return {"system": self.name, "structures": [], "attention": None}
+        return SentenceStructures(self.name, [], None)
 
 
 @pytest.fixture(scope="module")

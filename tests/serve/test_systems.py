@@ -27,9 +27,9 @@ def test_long_sentences_are_not_drawn(monkeypatch, words, drawn):
         trees=lambda *_: tree,
         attention=lambda *_: None,
     )
-    (found,) = ServedSystem("name", model, 5).structures("a " * words, "b")["structures"]
-    assert (found["svg"] is not None) == drawn
-    assert found["text"].count("a") >= words
+    (found,) = ServedSystem("name", model, 5).structures("a " * words, "b").structures
+    assert (found.svg is not None) == drawn
+    assert found.text.count("a") >= words
 
 
 def test_words_are_shown_as_they_were_typed():
@@ -51,14 +51,14 @@ def test_words_are_shown_as_they_were_typed():
         attention=lambda *_: AttendedPair(words, target, np.ones((3, 6))),
     )
     found = ServedSystem("name", model, 5).structures(source, translation)
-    assert list(found["attention"]["source"]) == ["Right", "-", "click", ",", "do", "n’t"]
-    assert list(found["attention"]["target"]) == ["Rechts", "-", "Klick"]
-    for structure in found["structures"]:
-        for shown in (structure["text"], structure["svg"]):
+    assert list(found.attention.source) == ["Right", "-", "click", ",", "do", "n’t"]
+    assert list(found.attention.target) == ["Rechts", "-", "Klick"]
+    for structure in found.structures:
+        for shown in (structure.text, structure.svg):
             assert "@-@" not in shown
             assert "-" in shown
             assert "'t" not in shown
-    assert "click depends on -" in found["structures"][0]["text"]
+    assert "click depends on -" in found.structures[0].text
 
 
 def test_a_parse_that_the_model_reads_is_drawn():
@@ -72,12 +72,12 @@ def test_a_parse_that_the_model_reads_is_drawn():
         trees=lambda *_: found,
         attention=lambda *_: None,
     )
-    shown = ServedSystem("name", model, 5).structures("a b", "c")["structures"]
-    assert [(each["title"], each["text"]) for each in shown] == [
+    shown = ServedSystem("name", model, 5).structures("a b", "c").structures
+    assert [(each.title, each.text) for each in shown] == [
         ("dependencies, as parsed", "a is the root, b depends on a"),
         ("dependencies", "a depends on b, b is the root"),
     ]
-    assert all(each["svg"] for each in shown)
+    assert all(each.svg for each in shown)
 
 
 def test_features_that_the_model_reads_stand_beside_the_words():
@@ -90,8 +90,8 @@ def test_features_that_the_model_reads_stand_beside_the_words():
         parses=lambda *_: tree,
         attention=lambda *_: None,
     )
-    (found,) = ServedSystem("name", model, 5).structures("Right-", "c")["structures"]
-    assert found["title"] == "features as parsed: upos deprel"
-    assert found["text"] == "Right: ADJ amod, -: PUNCT root"
+    (found,) = ServedSystem("name", model, 5).structures("Right-", "c").structures
+    assert found.title == "features as parsed: upos deprel"
+    assert found.text == "Right: ADJ amod, -: PUNCT root"
     model.parses = lambda *_: None
-    assert ServedSystem("name", model, 5).structures("Right-", "c")["structures"] == []
+    assert ServedSystem("name", model, 5).structures("Right-", "c").structures == []

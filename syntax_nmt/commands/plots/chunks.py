@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,6 +14,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.scoring.chunks.chunk_file import read_chunk_file
+from syntax_nmt.scoring.chunks.chunk_report import ChunkAttention, ChunkWords
 from syntax_nmt.text.joints import joined_hyphens, plain_hyphen
 
 DESCRIPTION = """\
@@ -76,11 +76,11 @@ def _attention(args: argparse.Namespace) -> Figure:
     where = f"{args.alignments}:{args.sentence}"
     line = chosen(read_lines(args.alignments), args.sentence, args.alignments)
     try:
-        sentence: dict[str, Any] = json.loads(line)
-        source = [plain_hyphen(str(word)) for word in sentence["source"]]
-        chunks = [_shown(chunk["tag"], chunk["words"]) for chunk in sentence["chunks"]]
-        weights = np.array(sentence["attention"], dtype=float).reshape(len(chunks), len(source))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        sentence = ChunkAttention.from_json(json.loads(line))
+        source = [plain_hyphen(word) for word in sentence.source]
+        chunks = [_shown(chunk) for chunk in sentence.chunks]
+        weights = np.array(sentence.attention, dtype=float).reshape(len(chunks), len(source))
+    except (ValueError, RecursionError) as error:
         raise UserError(
             f"{where}: is not what `syntax-nmt chunks --alignments` writes: give its file"
         ) from error
@@ -90,6 +90,6 @@ def _attention(args: argparse.Namespace) -> Figure:
     return draw_attention([Panel("", weights)], chunks, source, "chunks", "source", args.title)
 
 
-def _shown(tag: str, words: Sequence[str]) -> str:
-    text = joined_hyphens(words)
-    return text if tag == OUTSIDE else f"[{tag} {text}]"
+def _shown(chunk: ChunkWords) -> str:
+    text = joined_hyphens(chunk.words)
+    return text if chunk.tag == OUTSIDE else f"[{chunk.tag} {text}]"

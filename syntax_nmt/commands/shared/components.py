@@ -116,7 +116,9 @@ def page() -> str:
 
 def _recipes() -> str:
     """The table of the ways to train: what each needs from the annotation to the translation."""
-    rows = [("method", "`--arch`", "`prepare`", "training", "`--criterion`", "translation")]
+    rows: list[tuple[str, ...]] = [
+        ("method", "`--arch`", "`prepare`", "training", "`--criterion`", "translation")
+    ]
     for recipe in LINES:
         cells = (
             recipe.save_dir if recipe.is_printed else "",

@@ -9,11 +9,10 @@ of fairseq's data. A kind and its side file have one name, the text file an endi
     TREES                             train.LANG.trees     *.LANG.trees.{bin,idx}
     CHUNKS                            train.LANG.chunks    *.LANG.chunks.{bin,idx}
 
-A kind that has no text file of its own names the one whose file it reads (`text_kind`).
-
-The object of a kind answers all questions of other code
-(:class:`~syntax_nmt.data.annotation.kind.AnnotationKind`); each kind in the list is prepared,
-binarised, inspected, loaded and passed to the models that declare it.
+The format of a kind reads and writes its text files
+(:class:`~syntax_nmt.data.annotation.formats.AnnotationFormat`); the object of a kind answers all
+other questions (:class:`~syntax_nmt.data.annotation.kind.AnnotationKind`). Each kind in the list is
+prepared, binarised, inspected, loaded and passed to the models that declare it.
 """
 
 from syntax_nmt.data.annotation.chunks import CHUNKS

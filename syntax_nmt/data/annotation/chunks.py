@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, Place, SegmentedSentence
-from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
-from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags, parse_chunks
+from syntax_nmt.data.annotation.formats import CHUNK_TAGS
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
+from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.collation import collate_chunk_tags
 from syntax_nmt.data.figures.annotation_figures import ChunkFigures
 from syntax_nmt.data.projection import project_chunks
@@ -25,43 +25,17 @@ class Chunks(AnnotationKind):
     """The id of its type where a chunk begins, 0 inside; from IOB tags."""
 
     name = "chunks"
-    ending = "chunks"
+    format = CHUNK_TAGS
     side = TARGET
     keys = ("chunk_tags", "all_annotated")
     description = "chunks of the target"
-    empty_entry = "an empty line"
     option = "load_chunks"
     making = "--chunks"
     help = "load the chunk boundaries and tags of the target"
     title = "chunks, in words"
-    has_words = False
     labels_file = "dict.chunks.txt"
     label = "chunk type"
     no_label = OUTSIDE
-
-    def parse(self, entry: str, place: Place) -> tuple[Chunk, ...] | None:
-        """The chunks of a line of tags."""
-        return parse_chunks(entry, str(place.file), place.line)
-
-    def transfer(
-        self,
-        annotation: tuple[Chunk, ...],
-        words: Sequence[str],
-        place: Place,
-        corpus: str,
-    ) -> Transferred[tuple[Chunk, ...]]:
-        """There must be as many tags as words."""
-        if annotation[-1].end != len(words):
-            raise OtherTextError(
-                str(place),
-                f"{annotation[-1].end} tags, but {corpus} has {len(words)} words",
-                "chunk the tokenised text that the subwords were made from",
-            )
-        return Transferred(annotation)
-
-    def format(self, annotation: Sequence[Chunk] | None, words: Sequence[str]) -> str:
-        """A line of IOB2 tags."""
-        return " ".join(iob2_tags(annotation or ())) + "\n"
 
     def labels(self, annotation: Sequence[Chunk]) -> Iterable[str]:
         """The types; `O` is one."""
@@ -77,12 +51,6 @@ class Chunks(AnnotationKind):
         """The id of a type, or 0."""
         return 0, np.asarray(labels)
 
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """A chunk begins at the first subword, and at every second on average."""
-        opens = random.integers(2, size=size)
-        opens[0] = 1
-        return (opens * random.integers(1, labels + 1, size=size)).astype(np.int32)
-
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×T: the id where a chunk opens, 0 inside, one more than the last at EOS; −1 = none."""
         return collate_chunk_tags(rows, text.ids, text.width, text.left_pad, labels + 1)
@@ -93,7 +61,7 @@ class Chunks(AnnotationKind):
 
     def figures(self, labels: Sequence[str] = ()) -> ChunkFigures:
         """The number of chunks of each type."""
-        return ChunkFigures(tags=tuple(labels))
+        return ChunkFigures(labels=tuple(labels))
 
     def show(
         self, row: np.ndarray, sentence: SegmentedSentence, labels: Sequence[str]

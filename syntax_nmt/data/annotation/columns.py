@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syntax_nmt.data.annotation.heads import HEADS, OfDependencyTrees
+from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_labels
 from syntax_nmt.data.dependency_tree import DependencyTree, one_token
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
@@ -24,7 +25,7 @@ FEATURE_THRESHOLD = 2  # rarer values are unknown, by default
 EMPTY = "_"
 
 
-class Column(OfDependencyTrees):
+class Column(AnnotationKind):
     """The value that each subword's word has in one column of CoNLL-U, as the id of a label.
 
     Rare values are one label, `<unk>`, as are those that the training text does not have. A value
@@ -36,13 +37,15 @@ class Column(OfDependencyTrees):
         description: a noun phrase for messages.
     """
 
+    format = CONLLU
+    side = SOURCE
+    parsed_by = "dependencies"
     option = "load_features"
     help = (
         "load features of the source's words, columns of its CoNLL-U that were prepared with "
         "`--features`: upos, xpos, deprel, feats or lemma, several with commas"
     )
     label = "value"
-    text_kind = HEADS
 
     def __init__(self, name: str, values: str, description: str) -> None:
         self.name = name
@@ -56,7 +59,7 @@ class Column(OfDependencyTrees):
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.name == getattr(other, "name", None)
 
-    __hash__ = OfDependencyTrees.__hash__
+    __hash__ = AnnotationKind.__hash__
 
     @property
     def flag(self) -> str:
@@ -126,10 +129,6 @@ class Column(OfDependencyTrees):
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
         """The id of a label."""
         return 1, np.asarray(labels)
-
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Any label for each subword."""
-        return random.integers(1, labels + 1, size=size, dtype=np.int32)
 
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×S: the id of each token's label, from 1; −1 at pads, at EOS and without a parse."""

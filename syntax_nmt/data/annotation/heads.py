@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, Place, SegmentedSentence
-from syntax_nmt.data.annotation_transfer import Transferred, of_this_text, transfer_dependencies
+from syntax_nmt.data.annotation.formats import CONLLU
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_heads
-from syntax_nmt.data.conllu import (
-    attach_roots,
-    block_starts,
-    conllu_blocks,
-    format_no_parse,
-    format_tree,
-    parse_block,
-)
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
 from syntax_nmt.data.figures.annotation_figures import TreeFigures
@@ -30,58 +22,13 @@ if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
 
 
-class OfDependencyTrees(AnnotationKind):
-    """A kind that is read from dependency trees in CoNLL-U; of the source, if it does not say
-    otherwise."""
-
-    ending = "conllu"
-    side = SOURCE
-    empty_entry = "a block with '# parse = none'"
-    parsed_by: str | None = "dependencies"
-
-    def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
-        """The sentences of a CoNLL-U file."""
-        return conllu_blocks(lines)
-
-    def starts(self, lines: Iterator[bytes]) -> Iterator[int]:
-        """See :func:`~syntax_nmt.data.conllu.block_starts`."""
-        return block_starts(lines)
-
-    def parse(self, entry: Any, place: Place) -> DependencyTree | None:
-        """The tree of a block."""
-        return parse_block(entry, str(place.file), place.line)
-
-    def transfer(
-        self,
-        annotation: DependencyTree,
-        words: Sequence[str],
-        place: Place,
-        corpus: str,
-    ) -> Transferred[DependencyTree] | None:
-        """See :func:`~syntax_nmt.data.annotation_transfer.transfer_dependencies`."""
-        forms = [span.form for span in annotation.surface_spans()]
-        found = transfer_dependencies(annotation, words)
-        return of_this_text(found, forms, words, str(place), corpus)
-
-    def format(self, annotation: DependencyTree | None, words: Sequence[str]) -> str:
-        """A block of CoNLL-U."""
-        if annotation is None:
-            return format_no_parse(words)
-        return format_tree(words, annotation)
-
-    def entry_text(self, entry: Sequence[str]) -> str:
-        """The lines of a block and a blank one."""
-        return "".join(f"{line}\n" for line in [*entry, ""])
-
-    def attach_roots(self, entry: Sequence[str]) -> list[str]:
-        """See :func:`~syntax_nmt.data.conllu.attach_roots`."""
-        return attach_roots(entry)
-
-
-class Heads(OfDependencyTrees):
+class Heads(AnnotationKind):
     """Head index per subword, the root's being its own."""
 
     name = "heads"
+    format = CONLLU
+    side = SOURCE
+    parsed_by: str | None = "dependencies"
     keys = ("heads",)
     description = "dependency trees of the source"
     option = "load_dependencies"
@@ -98,15 +45,6 @@ class Heads(OfDependencyTrees):
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
         """A place in the sentence."""
         return 0, sizes - 1
-
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Each subword depends on an earlier one, in a random order."""
-        order = random.permutation(size)
-        heads = np.empty(size, dtype=np.int32)
-        heads[order[0]] = order[0]
-        for position in range(1, size):
-            heads[order[position]] = order[random.integers(position)]
-        return heads
 
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×S: the column of each token's head, the root's its own; −1 = none."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from syntax_nmt.arguments import flag
-from syntax_nmt.data.annotation_transfer import Transferred
+from syntax_nmt.data.annotation.formats import AnnotationFormat
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.figures.annotation_figures import AnnotationFigures
 from syntax_nmt.data.projection import NO_ANNOTATION
 from syntax_nmt.data.ragged import RaggedArray, RowBlock
@@ -22,16 +22,6 @@ from syntax_nmt.errors import UserError
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
-
-
-class Place(NamedTuple):
-    """The position of an entry, for messages: file and 1-based line."""
-
-    file: Path
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True)
@@ -80,33 +70,30 @@ class SegmentedSentence:
 class AnnotationKind(ABC):
     """One kind of annotation.
 
-    A kind knows the text form (:meth:`entries`, :meth:`parse`, :meth:`transfer`), the binarised
-    form, a row of int32 a sentence without EOS (:meth:`row`), and the tensor of a batch
-    (:meth:`collate`). Models and objectives declare the kinds that they read as `reads_annotation`;
-    a model gets the batch's tensors as the arguments :attr:`keys` of its forward pass.
+    Its :attr:`format` is the text form. A kind knows the binarised form, a row of int32 a sentence
+    without EOS (:meth:`row`), and the tensor of a batch (:meth:`collate`). Models and objectives
+    declare the kinds that they read as `reads_annotation`; a model gets the batch's tensors as the
+    arguments :attr:`keys` of its forward pass.
 
     Attributes:
         name: of the binarised files, `train.de-en.de.NAME.bin`.
-        ending: of the text files, `train.de.ENDING`.
+        format: of the files that hold it; one file may hold several kinds.
         side: `source` or `target`. Annotation of the target is not known in a search.
         keys: names of the batch entries that this kind adds; the first is the tensor.
         description: a noun phrase for messages, such as "chunks of the target".
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
-        parsed_by: the task of `parsing.models` whose analyses :meth:`of_analysis` takes; None = no
+        parsed_by: the task of `parsing.models` whose analyses its format takes; None = no
             parser annotates text during translation.
-        has_words: whether an entry of a text file contains the words.
-        text_kind: the kind whose text files it is read from, if not its own.
         labels_file: the file in the data folder that lists the labels; None = it has no labels.
         label: the name of a label in messages.
         no_label: the label to list if the training text has none.
-        empty_entry: of a sentence without annotation, for messages.
         making: the option of `syntax-nmt prepare` that makes it, for messages.
     """
 
     name: str
-    ending: str
+    format: AnnotationFormat
     side: str
     keys: tuple[str, ...]
     description: str
@@ -114,12 +101,9 @@ class AnnotationKind(ABC):
     help: str
     title: str
     parsed_by: str | None = None
-    has_words: bool = True
-    text_kind: AnnotationKind | None = None
     labels_file: str | None = None
     label: str = "label"
     no_label: str = "_"
-    empty_entry: str
     making: str = ""
 
     def __eq__(self, other: object) -> bool:
@@ -159,68 +143,10 @@ class AnnotationKind(ABC):
             raise missing_annotation([self], [self.flag])
         return annotation[self.key]
 
-    def entries(self, lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
-        """The entries of a text file, each with the 1-based number of its first line."""
-        return enumerate(lines, start=1)
-
-    @abstractmethod
-    def parse(self, entry: Any, place: Place) -> Any:
-        """The annotation in an entry; None where the sentence has none.
-
-        Args:
-            entry: of :meth:`entries`.
-
-        Raises:
-            UserError: the entry is malformed; names file and line.
-        """
-
-    @abstractmethod
-    def transfer(
-        self,
-        annotation: Any,
-        words: Sequence[str],
-        place: Place,
-        corpus: str,
-    ) -> Transferred[Any] | None:
-        """The annotation, transferred to the words of the corpus; None if neither has characters.
-
-        Args:
-            annotation: of :meth:`parse`.
-            words: the words of the corpus line.
-            place: file and line of the annotation.
-            corpus: file and line of the corpus.
-
-        Raises:
-            OtherTextError: it is of other words; names both places.
-        """
-
-    def read(
-        self,
-        entry: Any,
-        words: Sequence[str],
-        place: Place,
-        corpus: str,
-    ) -> Transferred[Any] | None:
-        """:meth:`parse` and :meth:`transfer` in one; None where the sentence has no annotation."""
-        found = self.parse(entry, place)
-        return None if found is None else self.transfer(found, words, place, corpus)
-
-    @abstractmethod
-    def format(self, annotation: Any, words: Sequence[str]) -> str:
-        """The entry of a text file, its line end included.
-
-        Args:
-            annotation: over the words; None = none.
-            words: the words of the corpus line.
-        """
-
-    def entry_text(self, entry: Any) -> str:
-        """An entry in the form of the file, its line end included."""
-        return f"{entry}\n"
-
-    def attach_roots(self, entry: Any) -> Any:
-        """The entry with further roots, if there are any, attached to the first."""
-        return entry
+    @property
+    def ending(self) -> str:
+        """Of its files, `train.de.ENDING`."""
+        return self.format.ending
 
     def labels(self, annotation: Any) -> Iterable[str]:
         """The labels in an annotation, for a kind that has :attr:`labels_file`."""
@@ -245,22 +171,9 @@ class AnnotationKind(ABC):
         """The id that a label without one has; None = its sentence counts as not annotated."""
         return None
 
-    def starts(self, lines: Iterator[bytes]) -> Iterator[int]:
-        """The position, from 0, of the line in which each entry of a text file begins, as soon as
-        the line is taken."""
-        return (number for number, _ in enumerate(lines))
-
     def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
         """Labels without an id, with which a sentence counts as not annotated."""
         return set(self.labels(annotation)) - label_ids.keys()
-
-    def of_analysis(self, analysis: Any) -> Any:
-        """The annotation in a parser's analysis of a sentence; None if it has none.
-
-        Args:
-            analysis: of the task :attr:`parsed_by`.
-        """
-        return analysis
 
     @abstractmethod
     def row(
@@ -269,7 +182,7 @@ class AnnotationKind(ABC):
         """An annotation projected to subwords, int32.
 
         Args:
-            annotation: of :meth:`transfer` or :meth:`of_analysis`.
+            annotation: of the words, as the format reads it.
             counts: the number of pieces of each word.
             label_ids: id of each label, from 1.
         """
@@ -298,14 +211,6 @@ class AnnotationKind(ABC):
         """
 
     @abstractmethod
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """A row at random, for tests and benchmarks.
-
-        Args:
-            size: subwords of the sentence, at least 1.
-        """
-
-    @abstractmethod
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """The tensor of a batch, int32, whose first dimension is B.
 
@@ -314,10 +219,14 @@ class AnnotationKind(ABC):
         """
 
     def known_values(self, rows: np.ndarray, labels: int) -> int:
-        """How many numbers of some rows, of so many labels, say anything."""
+        """How many numbers of some rows say more than that a value is unknown or missing.
+
+        Args:
+            labels: how many the kind has.
+        """
         return len(rows)
 
-    def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
+    def batch_flags(self, tensor: Tensor) -> Batch:
         """Facts about a tensor from the data loader, so that no model synchronises its GPU."""
         return {}
 

@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntax_nmt.data.annotation.constituents import OfConstituents
-from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
+from syntax_nmt.data.annotation.formats import BRACKETED
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_phrases
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.figures.annotation_figures import PhraseFigures
 from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.text_columns import labelled
+from syntax_nmt.text.languages import SOURCE
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
 
 
-class Phrases(OfConstituents):
+class Phrases(AnnotationKind):
     """Lengths of the phrases in subwords, from left to right; from bracketed trees."""
 
     name = "phrases"
+    format = BRACKETED
+    side = SOURCE
+    parsed_by = "constituents"
     keys = ("phrase_lengths",)
     description = "phrases of the source's constituency trees"
     option = "load_phrases"
@@ -37,6 +41,10 @@ class Phrases(OfConstituents):
         """See :func:`~syntax_nmt.data.phrases.parsed_lengths`."""
         return np.asarray(parsed_lengths(annotation, counts), dtype=np.int32)
 
+    def no_row(self, size: int) -> np.ndarray:
+        """One −1 for any length."""
+        return super().no_row(1)
+
     def covered(self, rows: RowBlock, sizes: np.ndarray) -> np.ndarray:
         """The sum of each row; a sentence without parse fits any length."""
         sums = np.zeros(len(sizes), dtype=np.int64)
@@ -48,11 +56,6 @@ class Phrases(OfConstituents):
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:
         """A length within the sentence."""
         return 1, sizes
-
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Cut at every second place on average."""
-        ends = [*np.flatnonzero(random.integers(2, size=size - 1)) + 1, size]
-        return np.diff(ends, prepend=0).astype(np.int32)
 
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×P: lengths with EOS, 0 = no phrase; n-grams for a sentence without parse."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntax_nmt.data.annotation.constituents import OfConstituents
-from syntax_nmt.data.annotation.kind import BatchedText, SegmentedSentence
-from syntax_nmt.data.annotation.phrases import PHRASES
+from syntax_nmt.data.annotation.formats import BRACKETED
+from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
+from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.collation import collate_merges
 from syntax_nmt.data.constituents import ConstituentTree
-from syntax_nmt.data.merges import Merge, binary_merges, random_merges
+from syntax_nmt.data.merges import Merge, binary_merges
 from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.text_columns import labelled
+from syntax_nmt.text.languages import SOURCE
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # commands start without torch and fairseq
 _SINGLE = (0,)  # an empty row would count as without annotation
 
 
-class Trees(OfConstituents):
+class Trees(AnnotationKind):
     """Two children of each merge, from the bottom up: 2 (n − 1) numbers for n subwords.
 
     The numbers of nodes are those of :mod:`syntax_nmt.data.merges`. A single subword, its own tree,
@@ -30,19 +31,25 @@ class Trees(OfConstituents):
     """
 
     name = "trees"
+    format = BRACKETED
+    side = SOURCE
+    parsed_by = "constituents"
     keys = ("trees", "tree_levels")
     description = "binary trees of the source's constituents"
     option = "load_trees"
     making = "--constituents"
     help = "load the binary trees of the source, from its constituents"
     title = "binary trees, in subwords"
-    text_kind = PHRASES
 
     def row(
         self, annotation: ConstituentTree, counts: Sequence[int], label_ids: Mapping[str, int]
     ) -> np.ndarray:
         """See :func:`~syntax_nmt.data.merges.binary_merges`."""
-        return _row(binary_merges(annotation, counts))
+        return merge_row(binary_merges(annotation, counts))
+
+    def no_row(self, size: int) -> np.ndarray:
+        """One −1 for any length."""
+        return super().no_row(1)
 
     def covered(self, rows: RowBlock, sizes: np.ndarray) -> np.ndarray:
         """One more than it has merges; a sentence without a tree fits any length."""
@@ -52,10 +59,6 @@ class Trees(OfConstituents):
         """A node below the root."""
         return 0, (2 * sizes - 3).clip(min=0)
 
-    def draw(self, size: int, labels: int, random: np.random.Generator) -> np.ndarray:
-        """Neighbours merge in a random order."""
-        return _row(random_merges(size, random))
-
     def collate(self, rows: RaggedArray, text: BatchedText, labels: int) -> Tensor:
         """B×P×3: left child, right child and height of each merge, −1 = none.
 
@@ -63,7 +66,7 @@ class Trees(OfConstituents):
         """
         return collate_merges(rows, text.ids, text.sizes.take(text.ids), text.width, text.left_pad)
 
-    def batch_flags(self, tensor: Tensor) -> dict[str, Any]:
+    def batch_flags(self, tensor: Tensor) -> Batch:
         """The number of merges of each height in the batch, from 1."""
         heights = tensor[..., 2].numpy()
         return {"tree_levels": tuple(np.bincount(heights[heights > 0])[1:].tolist())}
@@ -78,7 +81,8 @@ class Trees(OfConstituents):
         return labelled(self.name, nodes[-1:])
 
 
-def _row(merges: Sequence[Merge]) -> np.ndarray:
+def merge_row(merges: Sequence[Merge]) -> np.ndarray:
+    """The numbers of a sentence's merges, from the bottom up, int32."""
     return np.asarray(merges or _SINGLE, dtype=np.int32).reshape(-1)
 
 

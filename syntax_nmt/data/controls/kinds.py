@@ -5,7 +5,7 @@ order.
 import tempfile
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, ClassVar
@@ -13,7 +13,7 @@ from typing import IO, Any, ClassVar
 import numpy as np
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, AnnotationKind
-from syntax_nmt.data.annotation.kind import Place
+from syntax_nmt.data.annotation.formats import Place
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.controls.features import FEATURE_COLUMNS
@@ -37,10 +37,12 @@ class ControlledKind(ABC):
     Attributes:
         kind: of the annotation files.
         alike: what :meth:`same` counts words with.
+        quotients: means and shares by their names: which of the :meth:`sums` by which.
     """
 
     kind: ClassVar[AnnotationKind]
     alike: ClassVar[str]
+    quotients: ClassVar[Mapping[str, tuple[str, str]]]
 
     def size(self, annotation: Any) -> int:
         """The words of an annotation; a multiword token has several syntactic words."""
@@ -74,9 +76,9 @@ class ControlledKind(ABC):
     def sums(self, structure: Any) -> dict[str, int]:
         """Sums over sentences."""
 
-    @abstractmethod
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Means and shares; None if the divisor is 0."""
+    def figures(self, sums: Mapping[str, int]) -> dict[str, float | None]:
+        """The quotients; None if the divisor is 0."""
+        return {name: ratio(sums[part], sums[of]) for name, (part, of) in self.quotients.items()}
 
 
 class ControlledHeads(ControlledKind):
@@ -84,6 +86,12 @@ class ControlledHeads(ControlledKind):
 
     kind = HEADS
     alike = "the same head"
+    quotients: ClassVar = {
+        "mean distance of heads": ("distance", "arcs"),
+        "share of left heads": ("left", "arcs"),
+        "mean depth": ("depth", "sentences"),
+        "projective share": ("projective", "sentences"),
+    }
 
     def structure(self, annotation: DependencyTree) -> TreeArcs:
         """Heads, relations and features."""
@@ -96,7 +104,7 @@ class ControlledHeads(ControlledKind):
 
     def text(self, entry: Sequence[str], structure: TreeArcs) -> str:
         """See :func:`~syntax_nmt.data.controls.structures.with_arcs`."""
-        return self.kind.entry_text(with_arcs(entry, structure))
+        return self.kind.format.entry_text(with_arcs(entry, structure))
 
     def same(self, structure: TreeArcs, other: TreeArcs) -> int:
         """Words with the same head."""
@@ -118,20 +126,12 @@ class ControlledHeads(ControlledKind):
             "projective": int(projective[0]),
         }
 
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Distances, directions, depth, projectivity."""
-        return {
-            "mean distance of heads": ratio(sums["distance"], sums["arcs"]),
-            "share of left heads": ratio(sums["left"], sums["arcs"]),
-            "mean depth": ratio(sums["depth"], sums["sentences"]),
-            "projective share": ratio(sums["projective"], sums["sentences"]),
-        }
-
 
 class ControlledFeatures(ControlledHeads):
     """The features of words, in dependency trees that stay as they are."""
 
     alike = "the same features"
+    quotients: ClassVar = {f"share with {name}": (name, "words") for name in FEATURE_COLUMNS}
 
     def same(self, structure: TreeArcs, other: TreeArcs) -> int:
         """Words with the same values in all columns."""
@@ -146,16 +146,17 @@ class ControlledFeatures(ControlledHeads):
             sums[name] = sum(value != "_" for value in values)
         return sums
 
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Shares of words with a value."""
-        return {f"share with {name}": ratio(sums[name], sums["words"]) for name in FEATURE_COLUMNS}
-
 
 class ControlledTrees(ControlledKind):
     """Constituency trees."""
 
     kind = PHRASES
     alike = "the same phrase boundary"
+    quotients: ClassVar = {
+        "mean length of constituents": ("covered", "constituents"),
+        "mean length of phrases": ("words", "phrases"),
+        "mean depth": ("depth", "sentences"),
+    }
 
     def resized(self, structure: ConstituentTree, own: ConstituentTree) -> ConstituentTree:
         """See :func:`~syntax_nmt.data.controls.structures.resized_tree`."""
@@ -163,7 +164,7 @@ class ControlledTrees(ControlledKind):
 
     def text(self, entry: str, structure: ConstituentTree) -> str:
         """A bracketed line."""
-        return self.kind.format(structure, structure.words)
+        return self.kind.format.write(structure, structure.words)
 
     def same(self, structure: ConstituentTree, other: ConstituentTree) -> int:
         """Words that end phrases in both or in neither."""
@@ -182,20 +183,17 @@ class ControlledTrees(ControlledKind):
             "phrases": len(_phrases(structure)),
         }
 
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Lengths in words, and depth."""
-        return {
-            "mean length of constituents": ratio(sums["covered"], sums["constituents"]),
-            "mean length of phrases": ratio(sums["words"], sums["phrases"]),
-            "mean depth": ratio(sums["depth"], sums["sentences"]),
-        }
-
 
 class ControlledChunks(ControlledKind):
     """Chunks."""
 
     kind = CHUNKS
     alike = "the same tag"
+    quotients: ClassVar = {
+        "mean length of chunks": ("inside", "chunks"),
+        "chunks a sentence": ("chunks", "sentences"),
+        "share of words outside": ("outside", "words"),
+    }
 
     def size(self, annotation: Sequence[Chunk]) -> int:
         """Tags."""
@@ -207,7 +205,7 @@ class ControlledChunks(ControlledKind):
 
     def text(self, entry: str, structure: Sequence[Chunk]) -> str:
         """A line of IOB2 tags."""
-        return self.kind.format(structure, ())
+        return self.kind.format.write(structure, ())
 
     def same(self, structure: Sequence[Chunk], other: Sequence[Chunk]) -> int:
         """Words with the same tag."""
@@ -221,14 +219,7 @@ class ControlledChunks(ControlledKind):
             "words": structure[-1].end,
             "chunks": len(lengths),
             "inside": sum(lengths),
-        }
-
-    def figures(self, sums: dict[str, int]) -> dict[str, float | None]:
-        """Length in words, and words outside."""
-        return {
-            "mean length of chunks": ratio(sums["inside"], sums["chunks"]),
-            "chunks a sentence": ratio(sums["chunks"], sums["sentences"]),
-            "share of words outside": ratio(sums["words"] - sums["inside"], sums["words"]),
+            "outside": structure[-1].end - sum(lengths),
         }
 
 
@@ -270,10 +261,12 @@ class IndexedEntries:
         self.sizes = array("l")
         self._starts, self._lines = array("q", [0]), array("q")
         for place, entry in WordAnnotation(file, self.kind).entries():
-            annotation = self.kind.parse(entry, place)
+            annotation = self.kind.format.parse(entry, place)
             self.sizes.append(0 if annotation is None else of.size(annotation))
             self._lines.append(place.line)
-            self._starts.append(self._starts[-1] + copy.write(self.kind.entry_text(entry).encode()))
+            self._starts.append(
+                self._starts[-1] + copy.write(self.kind.format.entry_text(entry).encode())
+            )
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -283,8 +276,8 @@ class IndexedEntries:
         start, end = self._starts[number], self._starts[number + 1]
         self._copy.seek(start)
         lines = self._copy.read(end - start).decode().split("\n")[:-1]
-        ((_, entry),) = self.kind.entries(iter(lines))
-        return entry, self.kind.parse(entry, Place(self.file, self._lines[number]))
+        ((_, entry),) = self.kind.format.entries(iter(lines))
+        return entry, self.kind.format.parse(entry, Place(self.file, self._lines[number]))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
 
-# The head of a column, the name of its figure, and its format.
+# The head of a column, the figure that it has, and its format.
 Column = tuple[str, str, Callable[[Any], str]]
 
 
@@ -45,12 +45,15 @@ class AnnotationFigures:
     """Counts of sentences, block by block.
 
     Attributes:
+        reported: the figures that JSON has, in this order.
+        columns: those of the table for readers.
         sentences: all, and those `annotated`.
-        unsure: annotated sentences excluded from the figures, because unknown subwords hide where
-            their words end.
+        sentences_with_unsure_words: annotated ones that are excluded from the figures, because
+            unknown subwords hide where their words end.
         faults: faulty sentences.
     """
 
+    reported: ClassVar[tuple[str, ...]] = ("annotated", "annotated_share")
     columns: ClassVar[tuple[Column, ...]] = (
         ("annotated", "annotated", count_text),
         ("share", "annotated_share", share_text),
@@ -58,7 +61,7 @@ class AnnotationFigures:
 
     sentences: int = 0
     annotated: int = 0
-    unsure: int = 0
+    sentences_with_unsure_words: int = 0
     faults: Faults = field(default_factory=Faults)
 
     def add(self, text: SegmentedBlock, rows: RaggedArray) -> None:
@@ -71,12 +74,15 @@ class AnnotationFigures:
         self.sentences += sentences
         self.annotated += int(rows.block(first, sentences).annotated.sum())
 
-    def figures(self) -> dict[str, Any]:
-        """All figures by name; None if the divisor is 0."""
-        return {
-            "annotated": self.annotated,
-            "annotated_share": ratio(self.annotated, self.sentences),
-        }
+    @property
+    def annotated_share(self) -> float | None:
+        """Of all sentences; None without any."""
+        return ratio(self.annotated, self.sentences)
+
+    @property
+    def tags(self) -> dict[str, int]:
+        """How often each label occurs; empty for annotation whose labels are not counted."""
+        return {}
 
 
 NOT_OPENED = "that no chunk opens"
@@ -89,9 +95,13 @@ class PhraseFigures(AnnotationFigures):
     Attributes:
         phrases: of the annotated sentences; EOS, a separate phrase, is not counted.
         pieces: in them.
-        longest: subwords of the longest phrase, on line `longest_line` (counted from 1).
+        longest_subwords: of the longest phrase, on line `longest_line` (counted from 1).
     """
 
+    reported = (
+        *AnnotationFigures.reported,
+        *("phrases", "phrases_per_sentence", "mean_subwords", "longest_subwords", "longest_line"),
+    )
     columns = (
         *AnnotationFigures.columns,
         ("phrases/sentence", "phrases_per_sentence", decimal_text),
@@ -102,8 +112,8 @@ class PhraseFigures(AnnotationFigures):
 
     phrases: int = 0
     pieces: int = 0
-    longest: int = 0
-    longest_line: int = 0
+    longest_subwords: int = 0
+    longest_line: int | None = None
 
     def add(self, text: SegmentedBlock, rows: RaggedArray) -> None:
         """Counts the phrases of some sentences.
@@ -116,20 +126,20 @@ class PhraseFigures(AnnotationFigures):
         lengths, owners, _ = _annotated_rows(rows, first, len(text.block.sizes))
         self.phrases += len(lengths)
         self.pieces += int(lengths.sum())
-        if len(lengths) and lengths.max() > self.longest:
+        if len(lengths) and lengths.max() > self.longest_subwords:
             place = int(lengths.argmax())
-            self.longest, self.longest_line = int(lengths[place]), first + int(owners[place]) + 1
+            self.longest_subwords = int(lengths[place])
+            self.longest_line = first + int(owners[place]) + 1
 
-    def figures(self) -> dict[str, Any]:
-        """All figures by name; None if the divisor is 0."""
-        return {
-            **super().figures(),
-            "phrases": self.phrases,
-            "phrases_per_sentence": ratio(self.phrases, self.annotated),
-            "mean_subwords": ratio(self.pieces, self.phrases),
-            "longest_subwords": self.longest,
-            "longest_line": self.longest_line or None,
-        }
+    @property
+    def phrases_per_sentence(self) -> float | None:
+        """None without annotation."""
+        return ratio(self.phrases, self.annotated)
+
+    @property
+    def mean_subwords(self) -> float | None:
+        """The mean length of phrases; None without any."""
+        return ratio(self.pieces, self.phrases)
 
 
 @dataclass
@@ -137,11 +147,15 @@ class ChunkFigures(AnnotationFigures):
     """The statistics, updated block by block; sentences that cannot be right are not.
 
     Attributes:
-        tags: chunk types in id order.
+        labels: chunk types in id order.
         counts: chunks of each type, (types,) int64.
         words: in chunks of each type, (types,) int64.
     """
 
+    reported = (
+        *AnnotationFigures.reported,
+        *("chunks", "chunks_per_sentence", "mean_words", "words_outside_share", "tags"),
+    )
     columns = (
         *AnnotationFigures.columns,
         ("chunks/sentence", "chunks_per_sentence", decimal_text),
@@ -149,14 +163,14 @@ class ChunkFigures(AnnotationFigures):
         ("outside", "words_outside_share", share_text),
     )
 
-    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     words: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         """Begins at 0."""
-        self.counts = np.zeros(len(self.tags), dtype=np.int64)
-        self.words = np.zeros(len(self.tags), dtype=np.int64)
+        self.counts = np.zeros(len(self.labels), dtype=np.int64)
+        self.words = np.zeros(len(self.labels), dtype=np.int64)
 
     def add(self, text: SegmentedBlock, rows: RaggedArray) -> None:
         """Counts the chunks of some sentences.
@@ -179,22 +193,38 @@ class ChunkFigures(AnnotationFigures):
         places = np.flatnonzero(ids)
         words = row_sums(opens, np.diff(places, append=len(ids)))
         tags = ids[places] - 1
-        self.counts += np.bincount(tags, minlength=len(self.tags))
-        self.words += np.bincount(tags, words, len(self.tags)).astype(np.int64)
+        self.counts += np.bincount(tags, minlength=len(self.labels))
+        self.words += np.bincount(tags, words, len(self.labels)).astype(np.int64)
 
-    def figures(self) -> dict[str, Any]:
-        """All figures by name. Only words are counted outside of chunks (`O`)."""
-        inside = np.array([tag != OUTSIDE for tag in self.tags], dtype=bool)
-        chunks = int(self.counts[inside].sum())
-        counts = {tag: int(count) for tag, count in zip(self.tags, self.counts) if tag != OUTSIDE}
-        return {
-            **super().figures(),
-            "chunks": chunks,
-            "chunks_per_sentence": ratio(chunks, self.annotated),
-            "mean_words": ratio(int(self.words[inside].sum()), chunks),
-            "words_outside_share": ratio(int(self.words[~inside].sum()), int(self.words.sum())),
-            "tags": counts,
-        }
+    @property
+    def chunks(self) -> int:
+        """All; words outside of chunks (`O`) are none."""
+        return sum(self.tags.values())
+
+    @property
+    def chunks_per_sentence(self) -> float | None:
+        """None without annotation."""
+        return ratio(self.chunks, self.annotated)
+
+    @property
+    def mean_words(self) -> float | None:
+        """The mean length of chunks; None without any."""
+        return ratio(int(self.words.sum()) - self._words_outside, self.chunks)
+
+    @property
+    def words_outside_share(self) -> float | None:
+        """Words outside of chunks among all; None without any."""
+        return ratio(self._words_outside, int(self.words.sum()))
+
+    @property
+    def tags(self) -> dict[str, int]:
+        """The number of chunks of each type."""
+        counts = zip(self.labels, self.counts.tolist())
+        return {label: count for label, count in counts if label != OUTSIDE}
+
+    @property
+    def _words_outside(self) -> int:
+        return sum(n for label, n in zip(self.labels, self.words.tolist()) if label == OUTSIDE)
 
 
 def _annotated_rows(
@@ -222,7 +252,7 @@ class TreeFigures(AnnotationFigures):
     """The statistics, updated block by block.
 
     Attributes:
-        measured: trees over words; what follows is about these.
+        trees_measured: trees over words; what follows is about these.
         words: their words, one root a tree.
         arc_length: sum over arcs of the distance in words between a word and its head.
         projective: trees in which no arc crosses another or spans the root.
@@ -230,6 +260,11 @@ class TreeFigures(AnnotationFigures):
         deepest: the largest depth, on line `deepest_line` (counted from 1).
     """
 
+    reported = (
+        *AnnotationFigures.reported,
+        *("trees_measured", "sentences_with_unsure_words", "words", "mean_arc_length"),
+        *("projective", "projective_share", "mean_depth", "deepest", "deepest_line"),
+    )
     columns = (
         *AnnotationFigures.columns,
         ("arc length", "mean_arc_length", decimal_text),
@@ -239,13 +274,13 @@ class TreeFigures(AnnotationFigures):
         ("on line", "deepest_line", count_text),
     )
 
-    measured: int = 0
+    trees_measured: int = 0
     words: int = 0
     arc_length: int = 0
     projective: int = 0
     depth: int = 0
     deepest: int = 0
-    deepest_line: int = 0
+    deepest_line: int | None = None
 
     def add(self, text: SegmentedBlock, rows: RaggedArray) -> None:
         """Counts the trees of some sentences.
@@ -257,7 +292,7 @@ class TreeFigures(AnnotationFigures):
         sizes, first = text.block.sizes, text.block.first
         block = rows.block(first, len(sizes))
         annotated, heads = block.annotated, block.values.astype(np.int32)
-        self.unsure += int((annotated & text.unsure).sum())
+        self.sentences_with_unsure_words += int((annotated & text.unsure).sum())
         usable = annotated & ~text.unsure
         if usable.any():
             kept = np.repeat(usable, sizes)
@@ -274,26 +309,26 @@ class TreeFigures(AnnotationFigures):
             return
         depths = depths[np.repeat(are_trees, candidates.sizes)]
         heights = np.maximum.reduceat(depths, trees.starts)
-        self.measured += len(lines)
+        self.trees_measured += len(lines)
         self.words += len(depths)
         self.arc_length += int(np.abs(trees.parents - np.arange(len(depths))).sum())
         self.projective += int(trees.projective(depths).sum())
         self.depth += int(heights.sum())
         row = int(heights.argmax())
-        if not self.deepest_line or heights[row] > self.deepest:
+        if self.deepest_line is None or heights[row] > self.deepest:
             self.deepest, self.deepest_line = int(heights[row]), int(lines[row])
 
-    def figures(self) -> dict[str, Any]:
-        """All figures by name; None if the divisor is 0."""
-        return {
-            **super().figures(),
-            "trees_measured": self.measured,
-            "sentences_with_unsure_words": self.unsure,
-            "words": self.words,
-            "mean_arc_length": ratio(self.arc_length, self.words - self.measured),
-            "projective": self.projective,
-            "projective_share": ratio(self.projective, self.measured),
-            "mean_depth": ratio(self.depth, self.measured),
-            "deepest": self.deepest,
-            "deepest_line": self.deepest_line or None,
-        }
+    @property
+    def mean_arc_length(self) -> float | None:
+        """In words, without the root; None without arcs."""
+        return ratio(self.arc_length, self.words - self.trees_measured)
+
+    @property
+    def projective_share(self) -> float | None:
+        """None without trees."""
+        return ratio(self.projective, self.trees_measured)
+
+    @property
+    def mean_depth(self) -> float | None:
+        """None without trees."""
+        return ratio(self.depth, self.trees_measured)

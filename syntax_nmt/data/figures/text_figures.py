@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -195,55 +195,56 @@ class TextFigures:
     """The statistics, updated block by block.
 
     Attributes:
+        reported: the figures that JSON has, in this order.
         sentences: lines, empty ones included.
-        pieces: tokens without EOS.
+        empty_sentences: those without subwords.
+        subwords: tokens without EOS.
         words: as far as unknown subwords allow.
-        unknown: unknown subwords.
-        with_unknown: sentences with unknown subwords.
+        longest_subwords: of the longest sentence.
+        longest_line: its line, counted from 1; the first of equals, None = there is none.
+        sentences_with_unknown: that have unknown subwords.
         unsure: those of them whose words are not known.
-        empty: sentences without subwords.
-        longest: subwords of the longest sentence.
-        longest_line: its line, counted from 1; the first of equals, 0 = there is none.
     """
 
+    reported: ClassVar[tuple[str, ...]] = (
+        *("sentences", "empty_sentences", "subwords", "words", "subwords_per_word"),
+        *("longest_subwords", "longest_line"),
+        *("unknown_subwords", "unknown_share", "sentences_with_unknown"),
+    )
+
     sentences: int = 0
-    pieces: int = 0
+    empty_sentences: int = 0
+    subwords: int = 0
     words: int = 0
-    unknown: int = 0
-    with_unknown: int = 0
+    longest_subwords: int = 0
+    longest_line: int | None = None
+    unknown_subwords: int = 0
+    sentences_with_unknown: int = 0
     unsure: int = 0
-    empty: int = 0
-    longest: int = 0
-    longest_line: int = 0
+
+    @property
+    def subwords_per_word(self) -> float | None:
+        """None without words."""
+        return ratio(self.subwords, self.words)
+
+    @property
+    def unknown_share(self) -> float | None:
+        """Of the subwords; None without any."""
+        return ratio(self.unknown_subwords, self.subwords)
 
     def add(self, text: SegmentedBlock) -> None:
         """Counts some sentences."""
         sizes = text.block.sizes
         self.sentences += len(sizes)
-        self.pieces += len(text.block.tokens)
+        self.subwords += len(text.block.tokens)
         self.words += int(text.opens.sum())
-        self.unknown += int(text.unknown.sum())
-        self.with_unknown += int((text.unknown > 0).sum())
+        self.unknown_subwords += int(text.unknown.sum())
+        self.sentences_with_unknown += int((text.unknown > 0).sum())
         self.unsure += int(text.unsure.sum())
-        self.empty += int((sizes == 0).sum())
+        self.empty_sentences += int((sizes == 0).sum())
         row = int(sizes.argmax())
-        if sizes[row] > self.longest:
-            self.longest, self.longest_line = int(sizes[row]), text.block.first + row + 1
-
-    def figures(self) -> dict[str, Any]:
-        """All figures by name; None if the divisor is 0."""
-        return {
-            "sentences": self.sentences,
-            "empty_sentences": self.empty,
-            "subwords": self.pieces,
-            "words": self.words,
-            "subwords_per_word": ratio(self.pieces, self.words),
-            "longest_subwords": self.longest,
-            "longest_line": self.longest_line or None,
-            "unknown_subwords": self.unknown,
-            "unknown_share": ratio(self.unknown, self.pieces),
-            "sentences_with_unknown": self.with_unknown,
-        }
+        if sizes[row] > self.longest_subwords:
+            self.longest_subwords, self.longest_line = int(sizes[row]), text.block.first + row + 1
 
 
 def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:

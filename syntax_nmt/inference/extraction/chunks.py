@@ -9,7 +9,13 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from syntax_nmt.backbone.numerics import at_least_float32
-from syntax_nmt.backbone.structures import CHUNKED
+from syntax_nmt.backbone.structures import (
+    CHUNK_ATTENTION,
+    CHUNK_BOUNDARIES,
+    CHUNK_OPENS,
+    CHUNK_TYPES,
+    CHUNKED,
+)
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.projection import first_pieces, project_chunks
@@ -107,11 +113,11 @@ class ChunkPredictor:
         """
         for batch in self.decoder.batches(pairs, *self.limits):
             features, extra = self.decoder.forward(batch, features_only=True)
-            opened = extra["opened"][0]
+            opened = extra[CHUNK_OPENS][0]
             # A chunk of words has a type, even if the end of the sentence is more probable.
-            tags = extra["tag_logits"][0][..., : len(self.names)].argmax(dim=-1) + 1
+            tags = extra[CHUNK_TYPES][0][..., : len(self.names)].argmax(dim=-1) + 1
             tags = tags.masked_fill(~opened, 0)
-            weights = extra["chunk_attn"][0].float().cpu().numpy()
+            weights = extra[CHUNK_ATTENTION][0].float().cpu().numpy()
             for row, index in enumerate(batch.indices):
                 words, sources = batch.targets[row] - 1, batch.sources[row] - 1
                 nll = self._nll(features[row, :words], batch.sample["target"][row, :words])
@@ -155,9 +161,9 @@ class ChunkPredictor:
         _, extra = self.decoder.forward(batch, features_only=True, **{CHUNKS.key: gold})
         counted = gold.ge(0)
         counted[:, 0] = False
-        right = extra["boundary_logits"][0].argmax(dim=-1).eq(gold.gt(0)) & counted
-        tagged = extra["opened"][0] & gold.gt(0)
-        tags_right = (extra["tag_logits"][0].argmax(dim=-1) + 1).eq(gold) & tagged
+        right = extra[CHUNK_BOUNDARIES][0].argmax(dim=-1).eq(gold.gt(0)) & counted
+        tagged = extra[CHUNK_OPENS][0] & gold.gt(0)
+        tags_right = (extra[CHUNK_TYPES][0].argmax(dim=-1) + 1).eq(gold) & tagged
         sums = [mask.sum() for mask in (counted, right, tagged, tags_right)]
         return torch.stack(sums).cpu()
 

@@ -69,19 +69,9 @@ METHOD = Method(
             criterion="chunk_cross_entropy",
             needs=(CHUNKS,),
             family=RNN,
-            scores_jointly=True,
         ),
     ),
-    enabling_options=("--bi-scale",),
     extractable={CHUNKED: "--arch bi_scale_rnn"},
     take_from_data=take_chunk_types,
     validation=validation,
-    trials={
-        "bi_scale_rnn+words": (
-            *("bi_scale_rnn", "--chunk-attention=word", "--no-joint-score", "--decoder-layers=2"),
-        ),
-        "bi_scale_rnn+boundary": (
-            *("bi_scale_rnn", "--chunk-context=boundary", "--chunk-readout=both"),
-        ),
-    },
 )

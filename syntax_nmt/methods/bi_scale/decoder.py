@@ -12,7 +12,13 @@ from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
-from syntax_nmt.backbone.structures import CHUNKED
+from syntax_nmt.backbone.structures import (
+    CHUNK_ATTENTION,
+    CHUNK_BOUNDARIES,
+    CHUNK_OPENS,
+    CHUNK_TYPES,
+    CHUNKED,
+)
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.bi_scale.chunk_state import INSIDE, OPENS, ChunkState
@@ -158,16 +164,16 @@ class BiScaleDecoder(RNNDecoder):
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), read)
         extra = {
             "attn": weights,
-            "chunk_attn": steps.chunk_weights.transpose(0, 1),  # B×T×S
-            "opened": steps.opened.t(),  # B×T
+            CHUNK_ATTENTION: steps.chunk_weights.transpose(0, 1),  # B×T×S
+            CHUNK_OPENS: steps.opened.t(),  # B×T
         }
         predicted: dict[str, Tensor] = {}
         if incremental_state is None:
             boundary_logits, tag_logits = self._predictions(steps, memory, contexts)
-            predicted = {"boundary_logits": boundary_logits, "tag_logits": tag_logits}
+            predicted = {CHUNK_BOUNDARIES: boundary_logits, CHUNK_TYPES: tag_logits}
         elif self.joint_score:
             logits = self._predictions(steps, memory, contexts)
-            score = _joint_score(*logits, opened=extra["opened"], forced=cache is None)
+            score = _joint_score(*logits, opened=extra[CHUNK_OPENS], forced=cache is None)
             predicted = {"joint_score": score}
         if torch.is_grad_enabled():
             # Without the chunk loss their parameters would not be part of the graph.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,11 +11,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.structures import CHUNK_BOUNDARIES, CHUNK_OPENS, CHUNK_TYPES
 from syntax_nmt.data.annotation import CHUNKS
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
-    Sample,
     detached_sum,
     log_average,
     log_percentage,
@@ -72,7 +73,7 @@ class ChunkObjective(AuxiliaryObjective):
             )
         return {}
 
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
 
         Args:
@@ -86,7 +87,7 @@ class ChunkObjective(AuxiliaryObjective):
         Raises:
             UserError: a batch to be trained on has no `chunk_tags`.
         """
-        boundary_logits, tag_logits = extra["boundary_logits"][0], extra["tag_logits"][0]
+        boundary_logits, tag_logits = extra[CHUNK_BOUNDARIES][0], extra[CHUNK_TYPES][0]
         if CHUNKS.key not in sample:
             if torch.is_grad_enabled():
                 raise UserError(
@@ -99,7 +100,7 @@ class ChunkObjective(AuxiliaryObjective):
         boundaries = gold.clamp(max=1)  # 1, 0, and −1 where none is known
         boundaries[:, 0] = _NONE
         # Class k − 1 is tag id k. Masking, unlike selecting, does not synchronise a GPU.
-        tags = (gold - 1).masked_fill(~extra["opened"][0] | (gold < 1), _NONE)
+        tags = (gold - 1).masked_fill(~extra[CHUNK_OPENS][0] | (gold < 1), _NONE)
         parts = [
             *_loss(boundary_logits.flatten(0, 1), boundaries.flatten()),
             *_loss(tag_logits.flatten(0, 1), tags.flatten()),

@@ -8,7 +8,7 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import decoder_option, option
+from syntax_nmt.arguments import Needs, decoder_option, option
 
 BOUNDARY, STEP = "boundary", "step"
 CHUNK_CONTEXTS = (BOUNDARY, STEP)
@@ -16,6 +16,8 @@ CHUNK, WORD = "chunk", "word"
 CHUNK_ATTENTIONS = (CHUNK, WORD)
 CONTEXT, STATE, BOTH = "context", "state", "both"
 CHUNK_READOUTS = (CONTEXT, STATE, BOTH)
+
+_ON = Needs("bi_scale")
 
 
 @dataclass
@@ -32,28 +34,33 @@ class BiScaleOptions(FairseqDataclass):
         "bi-scale decoder: compute the source context pc of a chunk where it begins, shared by "
         "its words (boundary, the paper), or at every word (step, the released code) (default: "
         "boundary; bi_scale_rnn: step)",
+        _ON,
     )
     chunk_attention: ChoiceEnum(CHUNK_ATTENTIONS) = decoder_option(  # type: ignore[valid-type]
         CHUNK,
         "bi-scale decoder: words read the context of their chunk (chunk), or that "
         "of their own attention (word, Table 2) (default: chunk)",
+        _ON,
     )
     chunk_readout: ChoiceEnum(CHUNK_READOUTS) = decoder_option(  # type: ignore[valid-type]
         CONTEXT,
         "bi-scale decoder: the readout reads, in addition to word and word state, the source "
         "context as in RNNsearch, the chunk state p, as equations 6 and 7 probably say, or both "
         "(default: context)",
+        _ON,
     )
     no_joint_score: bool = decoder_option(
         False,
         "bi-scale decoder: do not add the log-probability of chunk boundary and tag to that of "
         "the word in a search (default: off); a model option: give it to fairseq-generate as "
         "--model-overrides \"{'no_joint_score': True}\"",
+        _ON,
     )
     chunk_tags: Optional[str] = decoder_option(
         None,
         "bi-scale decoder: the types of chunks in the order of their ids, separated by "
         "spaces; checkpoints store them (default: those of dict.chunks.txt in the data folder)",
+        _ON,
     )
 
 

@@ -7,10 +7,11 @@ import torch
 from torch import nn
 
 from syntax_nmt.data.annotation import CHUNKS
+from syntax_nmt.data.batch import Batch, Logged
 from syntax_nmt.methods.bi_scale.loss import LOGGED
 from syntax_nmt.methods.objective import log_average
 
-Validated = tuple[Any, Any, dict[str, Any]]
+Validated = tuple[Any, Any, Logged]
 _NLL, _TOKENS = "gold_nll_loss", "gold_ntokens"
 
 
@@ -20,8 +21,8 @@ def applies(sample: Mapping[str, Any]) -> bool:
 
 
 def validated(
-    validate: Callable[[dict[str, Any]], Validated],
-    sample: dict[str, Any],
+    validate: Callable[[Batch], Validated],
+    sample: Batch,
     model: nn.Module,
     criterion: nn.Module,
 ) -> Validated:
@@ -49,10 +50,10 @@ def validated(
     return loss, size, logs
 
 
-def _without_chunks(sample: dict[str, Any]) -> dict[str, Any]:
+def _without_chunks(sample: Batch) -> Batch:
     """A copy of a batch with chunks neither at its top nor among the inputs."""
 
-    def rest(values: dict[str, Any]) -> dict[str, Any]:
+    def rest(values: Batch) -> Batch:
         return {key: value for key, value in values.items() if key not in CHUNKS.keys}
 
     return {**rest(sample), "net_input": rest(sample["net_input"])}

@@ -81,13 +81,6 @@ METHOD = Method(
             needs=(HEADS, TARGET_HEADS),
         ),
     ),
-    enabling_options=("--supervised-layer=-1", "--target-supervised-layer=0"),
-    trials={
-        "dependency_transformer+target": (
-            *("dependency_transformer", "--target-supervised-layer=-1"),
-            *("--target-dependency-shift=predict", "--decoder-normalize-before"),
-        ),
-    },
     extractable={
         DEPENDENCIES: "--arch dependency_transformer or with --supervised-layer",
         TARGET_DEPENDENCIES: "--arch dbsa_transformer or with --target-supervised-layer",

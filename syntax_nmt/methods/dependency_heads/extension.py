@@ -12,6 +12,7 @@ from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
 from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
 from syntax_nmt.methods.dependency_heads.loss import (
@@ -20,46 +21,22 @@ from syntax_nmt.methods.dependency_heads.loss import (
     SUPERVISED,
     SUPERVISED_HEADS,
 )
-from syntax_nmt.methods.dependency_heads.options import BIAFFINE, SCORERS, DependencyHeadOptions
+from syntax_nmt.methods.dependency_heads.options import BIAFFINE, DependencyHeadOptions
 from syntax_nmt.methods.parent_heads import first_heads
-from syntax_nmt.option_checks import (
-    check_choice,
-    layer_from_bottom,
-    refuse_changed,
-    refuse_together,
-)
+from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
 class SupervisedHeads(ObservedLayer):
-    """Two ordinary heads of a layer, whose log-probabilities the loss reads.
-
-    Args:
-        layer: counted from the lowest.
-        biaffine: the width of a head if the parent head has a matrix and a vector of its own.
-    """
+    """Two ordinary heads of a layer, whose log-probabilities the loss reads."""
 
     option = "--supervised-layer"
     learns = (HEADS,)
     structures = (DEPENDENCIES,)
 
-    def __init__(self, layer: int, biaffine: int | None = None) -> None:
-        super().__init__(layer)
-        self.supervised, self.biaffine = layer, biaffine
-
-    @classmethod
-    def of(cls, options: DependencyHeadOptions, stack: TransformerStack) -> SupervisedHeads | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: there is no such layer, it has too few heads, or another option excludes it.
-        """
-        if options.supervised_layer is None:
-            if options.target_supervised_layer is None:
-                needed = "--supervised-layer or --target-supervised-layer"
-                refuse_changed(options, ["dependency_scorer"], needed)
-            return None
-        layer = layer_from_bottom(
-            "--supervised-layer", options.supervised_layer, stack.layers, "encoder"
+    def __init__(self, options: DependencyHeadOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
+        self.observed = layer_from_bottom(
+            "--supervised-layer", self.options.supervised_layer, stack.layers, "encoder"
         )
         if stack.heads < SUPERVISED_HEADS:
             raise UserError(
@@ -67,41 +44,32 @@ class SupervisedHeads(ObservedLayer):
                 f"--encoder-attention-heads is {stack.heads}"
             )
         refuse_together("--supervised-layer", stack.cfg, "encoder_layerdrop")
-        if not is_biaffine(options):
-            return cls(layer)
-        refuse_together("--dependency-scorer biaffine", stack.cfg, "encoder_xformers_att_config")
-        return cls(layer, stack.embed_dim // stack.heads)
+        self.is_biaffine = options.dependency_scorer == BIAFFINE
+        if self.is_biaffine:
+            refuse_together(
+                "--dependency-scorer biaffine", stack.cfg, "encoder_xformers_att_config"
+            )
 
     def scorer(self, layer: int) -> HeadScorer | None:
         """The biaffine form of the parent head."""
-        if layer != self.supervised or self.biaffine is None:
+        if layer != self.observed or not self.is_biaffine:
             return None
-        return BiaffineHead(PARENT_HEAD, self.biaffine)
+        return BiaffineHead(PARENT_HEAD, self.stack.embed_dim // self.stack.heads)
 
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The two heads of the supervised layer."""
-        if layer != self.supervised:
+        if layer != self.observed:
             return {}
         return {CHILD_HEAD: "children", PARENT_HEAD: "parents"}
 
-    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> ModelExtra:
         """Log-probabilities of the child and the parent head, B×2×S×S in float32 at least.
 
         Args:
             encoder_out: of a forward pass with all states.
         """
-        layer: Any = layers[self.supervised]
+        layer: Any = layers[self.observed]
         x = self.attention_input(encoder_out, layers)
         padding = encoder_out["encoder_padding_mask"][0].unsqueeze(1)
         heads = first_heads(layer.self_attn, x, SUPERVISED_HEADS, padding)
         return {SUPERVISED: heads, PARENTS: heads[:, PARENT_HEAD]}
-
-
-def is_biaffine(options: DependencyHeadOptions) -> bool:
-    """Whether heads that learn parents have a matrix and a vector of their own.
-
-    Raises:
-        UserError: an unknown scorer, in a YAML.
-    """
-    check_choice("dependency_scorer", options.dependency_scorer, SCORERS)
-    return str(options.dependency_scorer) == BIAFFINE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,10 +11,10 @@ from torch import Tensor
 
 from syntax_nmt.backbone.structures import TARGET_PARENTS
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
-    Sample,
     detached_sum,
     log_average,
     log_percentage,
@@ -69,7 +69,7 @@ class DependencyObjective(AuxiliaryObjective):
         weights = options.child_weight, options.parent_weight, options.target_parent_weight
         return cls(*weights) if any(weights) else None
 
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
 
         Args:
@@ -91,7 +91,7 @@ class DependencyObjective(AuxiliaryObjective):
         losses, logs = zip(*parts)
         return sum(losses[1:], start=losses[0]), {key: x for log in logs for key, x in log.items()}
 
-    def _of_source(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def _of_source(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         if SUPERVISED not in extra:
             raise UserError(NO_SUPERVISED_HEADS)
         if HEADS.key not in sample:
@@ -112,7 +112,7 @@ class DependencyObjective(AuxiliaryObjective):
         }
         return self.child_weight * child_loss + self.parent_weight * parent_loss, logs
 
-    def _of_target(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def _of_target(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         if TARGET_PARENTS not in extra:
             raise UserError(
                 "the model has no supervised head of the target: give --target-supervised-layer, "

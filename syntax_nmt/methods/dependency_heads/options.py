@@ -8,12 +8,15 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import decoder_option, encoder_option, option
+from syntax_nmt.arguments import Needs, decoder_option, encoder_option, option
 
 DOT, BIAFFINE = "dot", "biaffine"
 SCORERS = (DOT, BIAFFINE)
 READ, PREDICT = "read", "predict"
 SHIFTS = (READ, PREDICT)
+
+_SOURCE = Needs("supervised_layer")
+_TARGET = Needs("target_supervised_layer")
 
 
 @dataclass
@@ -39,12 +42,15 @@ class DependencyHeadOptions(FairseqDataclass):
         "supervised attention heads of the target: a word's head is learned where the decoder "
         "reads the word (read), or one step before, where it predicts it (predict, as in the "
         "authors' released code) (default: read)",
+        Needs("target_supervised_layer", such_as="0"),
     )
     dependency_scorer: ChoiceEnum(SCORERS) = option(  # type: ignore[valid-type]
         DOT,
         "supervised attention heads: the logits of the heads that learn parents are products of "
         "queries and keys (dot), or (W q + b) k with a matrix and a vector of their own (biaffine, "
         "Deguchi et al., 2019) (default: dot; dbsa_transformer: biaffine)",
+        _SOURCE,
+        _TARGET,
     )
 
 

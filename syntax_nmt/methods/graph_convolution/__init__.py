@@ -58,7 +58,6 @@ METHOD = Method(
             "gcn",
             needs=(HEADS, DEPREL),
             reads=(HEADS, DEPREL),
-            silent=("--gcn-edge-dropout", "0"),
         ),
         TrainingRecipe(
             "graph convolution on GRUs",
@@ -67,22 +66,8 @@ METHOD = Method(
             needs=(HEADS, DEPREL),
             reads=(HEADS, DEPREL),
             family=RNN,
-            silent=("--gcn-edge-dropout", "0"),
         ),
     ),
-    trials={
-        "gcn_transformer+bottom": (
-            *("gcn_transformer", "--gcn-placement=bottom", "--gcn-pieces=all"),
-            "--gcn-labels=universal",
-        ),
-        "gcn_transformer+dense": (
-            *("gcn_transformer", "--gcn-skip=dense", "--gcn-labels=none", "--gcn-no-gates"),
-            "--encoder-normalize-before",
-        ),
-        "gcn_rnn+in": ("gcn_rnn", "--gcn-arcs=in", "--gcn-layers=1", "--gcn-placement=bottom"),
-        "gcn_rnn+none": ("gcn_rnn", "--gcn-arcs=none"),
-    },
-    finds_words=True,
     extractable={ARC_GATES: "--arch gcn_rnn or gcn_transformer"},
     take_from_data=take_relations,
 )

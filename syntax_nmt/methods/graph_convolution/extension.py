@@ -28,32 +28,16 @@ from syntax_nmt.methods.graph_convolution.layers import (
 )
 from syntax_nmt.methods.graph_convolution.options import (
     ALL,
-    ARCS,
     BOTH,
     FULL,
-    LABELS,
     NONE,
     OUT,
-    PIECES,
-    PLACEMENTS,
     RESIDUAL,
-    SKIPS,
     TOP,
     GraphConvolutionOptions,
 )
 from syntax_nmt.methods.method import read_options
-from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
-
-_OF_LAYERS = (
-    "gcn_placement", "gcn_arcs", "gcn_labels", "gcn_no_gates", "gcn_skip", "gcn_edge_dropout",
-    "gcn_pieces",
-)  # fmt: skip
-_CHOICES = {
-    "gcn_placement": PLACEMENTS,
-    "gcn_arcs": ARCS,
-    "gcn_labels": LABELS,
-    "gcn_pieces": PIECES,
-}
+from syntax_nmt.option_checks import check_dropouts
 
 
 class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
@@ -62,57 +46,38 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
     On a Transformer a LayerNorm stands before each layer in a pre-norm model and after it in a
     post-norm one, which is not in the paper.
 
-    Args:
+    Attributes:
         relations: of the data, in the order of their ids; none = arcs have no labels.
-        stack: a `TransformerStack` or an `RNNEncoderStack`.
     """
 
     option = "--gcn-layers"
 
-    def __init__(
-        self, options: GraphConvolutionOptions, relations: tuple[str, ...], stack: Any
-    ) -> None:
-        self.options, self.relations, self.stack = options, relations, stack
-        has_arcs = str(options.gcn_arcs) != NONE
+    def __init__(self, options: GraphConvolutionOptions, stack: Any) -> None:
+        super().__init__(options, stack)
+        if options.gcn_layers < 0:
+            raise UserError(f"--gcn-layers {options.gcn_layers}: give a number from 0 on")
+        check_dropouts(options, ["gcn_edge_dropout"])
+        self.relations: tuple[str, ...] = ()
+        if _reads_relations(options):
+            self.relations = labels_of(options, DEPREL, "--gcn-layers with --gcn-labels")
+        has_arcs = options.gcn_arcs != NONE
         self.reads: tuple[AnnotationKind, ...] = (HEADS,) if has_arcs else ()
-        if relations:
+        if self.relations:
             self.reads += (DEPREL,)
         if has_arcs and not options.gcn_no_gates:
             self.structures = (ARC_GATES,)
-        self.is_on_top = str(options.gcn_placement) == TOP
+        self.is_on_top = options.gcn_placement == TOP
         self.on_top = "graph convolution" if self.is_on_top else ""  # type: ignore[misc]
-        self.all_pieces = str(options.gcn_arcs) in (BOTH, OUT) and str(options.gcn_pieces) == ALL
-        finds_words = bool(relations) or self.all_pieces
+        self.all_pieces = options.gcn_arcs in (BOTH, OUT) and options.gcn_pieces == ALL
+        finds_words = bool(self.relations) or self.all_pieces
         self.spans = WordSpans(stack.dictionary) if finds_words else None
-
-    @classmethod
-    def of(cls, options: GraphConvolutionOptions, stack: Any) -> Graphs | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        if options.gcn_layers < 1:
-            if options.gcn_layers < 0:
-                raise UserError(f"--gcn-layers {options.gcn_layers}: give a number from 0 on")
-            refuse_changed(options, _OF_LAYERS, "--gcn-layers, such as 2")
-            return None
-        for name, choices in _CHOICES.items():
-            check_choice(name, getattr(options, name), choices)
-        if options.gcn_skip is not None:
-            check_choice("gcn_skip", options.gcn_skip, SKIPS)
-        check_dropouts(options, ["gcn_edge_dropout"])
-        relations: tuple[str, ...] = ()
-        if _reads_relations(options):
-            relations = labels_of(options, DEPREL, "--gcn-layers with --gcn-labels")
-        return cls(options, relations, stack)
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
         """The relations."""
         return {DEPREL: self.relations} if self.relations else {}
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The layers.
 
         Args:
@@ -123,8 +88,8 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
         self.layers = GraphConvolutionLayers(
             width,
             options.gcn_layers,
-            RelationIds(self.relations, str(options.gcn_labels) == FULL),
-            arcs=str(options.gcn_arcs),
+            RelationIds(self.relations, options.gcn_labels == FULL),
+            arcs=options.gcn_arcs,
             gated=not options.gcn_no_gates,
             skip=self._skip(),
             edge_dropout=options.gcn_edge_dropout,
@@ -182,7 +147,7 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
     def _skip(self) -> str:
         if self.options.gcn_skip is None:
             return RESIDUAL if self.options.gcn_layers > 1 else NONE
-        return str(self.options.gcn_skip)
+        return self.options.gcn_skip
 
     def _norm(self) -> str:
         if not isinstance(self.stack, TransformerStack):
@@ -190,9 +155,9 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
         return BEFORE if self.stack.cfg.encoder.normalize_before else AFTER
 
 
-def _reads_relations(options: Any) -> bool:
+def _reads_relations(options: GraphConvolutionOptions) -> bool:
     """Whether arcs have labels."""
-    return NONE not in (str(options.gcn_arcs), str(options.gcn_labels))
+    return NONE not in (options.gcn_arcs, options.gcn_labels)
 
 
 def take_relations(options: Any, task: FairseqTask) -> None:

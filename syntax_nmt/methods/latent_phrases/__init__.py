@@ -57,10 +57,8 @@ METHOD = Method(
             "latent_phrase_transformer",
             "latent",
             criterion="synchronous_cross_entropy",
-            in_small=("--sync-weight", "0.5"),
         ),
     ),
-    enabling_options=("--latent-phrase-layers=2",),
     extractable={CONSTITUENTS: "--arch latent_phrase_transformer (or --latent-phrase-layers)"},
     ignored_in_0_1_0={
         "latent_phrase_layers": (
@@ -69,15 +67,5 @@ METHOD = Method(
             "syntactic_distance_gate",
         ),
         "local_attention_window": ("local_attention_layers",),
-    },
-    trials={
-        "latent_phrase_transformer+t5+window": (
-            *("latent_phrase_transformer", "--position-bias=t5", "--local-attention-window=3"),
-        ),
-        "latent_phrase_transformer+sigmoid": (
-            *("latent_phrase_transformer", "--syntactic-distance-gate=sigmoid"),
-            "--syntactic-distance-temperature=10",
-        ),
-        "syntax_transformer+window": ("syntax_transformer", "--local-attention-window=2"),
     },
 )

@@ -18,15 +18,10 @@ from syntax_nmt.backbone.structures import (
     TARGET_ATTENTION,
     TARGET_DISTANCES,
 )
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.tied_layers import tied_attention, tied_distances
-from syntax_nmt.methods.objective import (
-    AuxiliaryObjective,
-    Sample,
-    detached_sum,
-    log_mean,
-    log_percentage,
-)
+from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, log_mean, log_percentage
 from syntax_nmt.option_checks import check_choice, warn_of_changed
 
 RANK, MSE, ATTENTION = "rank", "mse", "attention"
@@ -124,7 +119,7 @@ class SynchronousObjective(AuxiliaryObjective):
         chosen = self.encoder_layers, self.decoder_layers, self.cross_layers
         return {"structures": tied_attention(model, self.layers, *chosen)}
 
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
 
         Args:

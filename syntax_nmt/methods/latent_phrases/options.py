@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import encoder_option, option
+from syntax_nmt.arguments import Needs, encoder_option, option
 from syntax_nmt.methods.latent_phrases.gates import HARDTANH, SIGMOID
 from syntax_nmt.methods.latent_phrases.loss import ATTENTION, MEAN, MSE, RANK, SUM
+
+_ON = Needs("latent_phrase_layers", such_as="2")
 
 
 @dataclass
@@ -26,16 +28,19 @@ class LatentPhraseOptions(FairseqDataclass):
         5,
         "latent phrases: M of equation 4, number of earlier keys that a "
         "distance is computed from (default: 5)",
+        _ON,
     )
     syntactic_distance_temperature: float = option(
         1.0,
         "latent phrases: τ of equation 5, how sharply a difference of distances opens "
         "or closes (default: 1.0)",
+        _ON,
     )
     syntactic_distance_gate: ChoiceEnum([HARDTANH, SIGMOID]) = option(  # type: ignore[valid-type]
         HARDTANH,
         "latent phrases: α of equation 5, (hardtanh(τx)+1)/2, or sigmoid(τx) as in the "
         "authors' released code, with τ = 10 (default: hardtanh)",
+        _ON,
     )
     local_attention_window: int = encoder_option(
         0,
@@ -47,6 +52,7 @@ class LatentPhraseOptions(FairseqDataclass):
         2,
         "number of encoder layers that --local-attention-window is for, counted from the "
         "lowest (default: 2)",
+        Needs("local_attention_window"),
     )
 
 

@@ -66,20 +66,8 @@ METHOD = Method(
             reads=(LEMMA, UPOS, DEPREL),
             family=RNN,
             shares_embeddings=False,
-            narrow=("--feature-dims=3,2,2,2",),
         ),
     ),
-    enabling_options=("--source-features=subword",),
     take_from_data=take_feature_labels,
     as_factors=OF_FEATURES,
-    trials={
-        "feature_transformer+overwrite": (
-            *("feature_transformer", "--feature-merge=overwrite", "--feature-dims=3,2,2"),
-        ),
-        "feature_transformer+concat": (
-            *("feature_transformer", "--feature-merge=concat", "--feature-dims=3,2,2"),
-        ),
-    },
-    finds_words=True,
-    finds_ends=True,
 )

@@ -21,14 +21,13 @@ from syntax_nmt.backbone.source_factors import (
 from syntax_nmt.backbone.source_factors import PLACES as PLACE_NAMES
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import COLUMNS
-from syntax_nmt.data.annotation.columns import UNKNOWN, Column
+from syntax_nmt.data.annotation.columns import UNKNOWN
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
 from syntax_nmt.methods.linguistic_features.options import (
     CONCAT,
     FEATURES,
-    MERGES,
     OVERWRITE,
     SUBWORD,
     SUM,
@@ -47,67 +46,36 @@ from syntax_nmt.methods.linguistic_features.tables import (
     placed,
     places_in_words,
 )
-from syntax_nmt.option_checks import check_choice, check_dropouts, refuse_changed
+from syntax_nmt.option_checks import check_dropouts
 
 _MERGED = {SUM: merge_sum, CONCAT: merge_concat, OVERWRITE: merge_overwrite}
-_OF_FEATURES = ("feature_merge", "feature_dims", "feature_dropout", "feature_unknown")
 
 
 class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
     """Merges vectors of features with those of the tokens, before scale and positions.
 
-    Args:
+    Attributes:
         names: of :data:`FEATURES`, in order.
-        labels: of the columns among them.
-        merge: one of :data:`MERGES`.
+        columns: those among them, with their labels.
         dims: m_k of each.
-        dropout: the probability that a value counts as none in training.
-        unknown: the probability that a value in a column counts as `<unk>` in training.
-        stack: a `TransformerStack` or an `RNNEncoderStack`.
     """
 
     option = "--source-features"
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        labels: Mapping[Column, tuple[str, ...]],
-        merge: str,
-        dims: Sequence[int],
-        dropout: float,
-        unknown: float,
-        stack: Any,
-    ) -> None:
-        self.names, self.columns, self.merge = names, labels, merge
-        self.dims, self.dropout, self.unknown, self.stack = dims, dropout, unknown, stack
-        self.reads: tuple[AnnotationKind, ...] = tuple(labels)
-        self.spans = WordSpans(stack.dictionary) if SUBWORD in names else None
-        self.eos, self.pad = stack.dictionary.eos(), stack.dictionary.pad()
-
-    @classmethod
-    def of(cls, options: LinguisticFeatureOptions, stack: Any) -> SourceFeatures | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        if options.source_features is None:
-            refuse_changed(options, _OF_FEATURES, "--source-features, such as upos,deprel")
-            return None
-        names = _names(options.source_features)
-        check_choice("feature_merge", options.feature_merge, MERGES)
+    def __init__(self, options: LinguisticFeatureOptions, stack: Any) -> None:
+        super().__init__(options, stack)
+        self.names, self.merge = _names(self.options.source_features), options.feature_merge
         check_dropouts(options, ["feature_dropout", "feature_unknown"])
-        merge = str(options.feature_merge)
-        if merge == CONCAT:
+        if self.merge == CONCAT:
             _refuse_other_tables(stack)
-        dims = _dims(options, names, merge, stack.embed_dim)
-        labels = {
+        self.dims = _dims(options, self.names, stack.embed_dim)
+        self.columns = {
             column: labels_of(options, column, f"--source-features {column.name}")
             for column in COLUMNS
-            if column.name in names
+            if column.name in self.names
         }
-        shares = options.feature_dropout, options.feature_unknown
-        return cls(names, labels, merge, dims, *shares, stack)
+        self.reads: tuple[AnnotationKind, ...] = tuple(self.columns)
+        self.eos, self.pad = stack.dictionary.eos(), stack.dictionary.pad()
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
@@ -125,14 +93,15 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
         rows, width = embed_tokens.weight.shape
         return WordPart(rows, width - sum(self.dims), width, self.pad)
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The tables."""
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The tables, and what finds words."""
         by_name = {column.name: len(labels) for column, labels in self.columns.items()}
         sizes = [SPECIAL + by_name.get(name, PLACES) for name in self.names]
-        self.tables = FeatureTables(sizes, self.dims, self.stack.embed_dim, self.dropout)
+        dropout = self.options.feature_dropout
+        self.tables = FeatureTables(sizes, self.dims, self.stack.embed_dim, dropout)
         modules: dict[str, nn.Module] = {"feature_tables": self.tables}
-        if self.spans is not None:
-            modules["feature_spans"] = self.spans
+        if SUBWORD in self.names:
+            modules["feature_spans"] = self.spans = WordSpans(self.stack.dictionary)
         return modules
 
     def source_factors(self, words: Tensor) -> SourceFactors:
@@ -172,15 +141,14 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
     def _values(self, name: str, source: Source) -> Tensor:
         """The ids of a feature, B×S."""
         if name == SUBWORD:
-            assert self.spans is not None
             spans = self.spans(source.tokens)
             columns = torch.arange(source.tokens.size(1), device=source.tokens.device)
             values = places_in_words(spans.first.eq(columns), spans.last.eq(columns))
         else:
             column = next(column for column in self.columns if column.name == name)
             labels = column.tensor_in(source.annotation).long()  # from 1; −1 = none
-            if self.unknown and self.tables.training:
-                drawn = torch.rand_like(labels, dtype=torch.float) < self.unknown
+            if self.options.feature_unknown and self.tables.training:
+                drawn = torch.rand_like(labels, dtype=torch.float) < self.options.feature_unknown
                 unknown = self.columns[column].index(UNKNOWN) + 1
                 labels = labels.masked_fill(drawn & (labels > 0), unknown)
             values = (labels + (SPECIAL - 1)).masked_fill(labels < 0, NONE)
@@ -224,11 +192,8 @@ def _refuse_other_tables(stack: Any) -> None:
             )
 
 
-def _dims(
-    options: LinguisticFeatureOptions, names: Sequence[str], merge: str, width: int
-) -> tuple[int, ...]:
-    if merge == SUM:
-        refuse_changed(options, ["feature_dims"], "--feature-merge concat or overwrite")
+def _dims(options: LinguisticFeatureOptions, names: Sequence[str], width: int) -> tuple[int, ...]:
+    if options.feature_merge == SUM:
         return (width,) * len(names)
     text = options.feature_dims
     try:

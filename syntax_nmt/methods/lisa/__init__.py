@@ -54,18 +54,6 @@ METHOD = Method(
             needs=(HEADS,),
         ),
     ),
-    enabling_options=("--lisa-layer=0",),
-    trials={
-        "lisa_transformer+inject": ("lisa_transformer", "--lisa-inject"),
-        "lisa_transformer+wide": (
-            *("lisa_transformer", "--lisa-dim=24", "--lisa-layer=-1"),
-            "--encoder-normalize-before",
-        ),
-        "lisa_transformer+narrow": (
-            *("lisa_transformer", "--lisa-dim=2"),
-            "--supervised-layer=-1",
-        ),
-    },
     extractable={DEPENDENCIES: "--arch lisa_transformer or with --lisa-layer"},
     same_at_inference=("lisa_attention",),
 )

@@ -14,60 +14,36 @@ from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.lisa.loss import PARSED
-from syntax_nmt.methods.lisa.options import ATTENTION, GOLD, LisaOptions
+from syntax_nmt.methods.lisa.options import GOLD, LisaOptions
 from syntax_nmt.methods.lisa.parser_head import ParserHead, TreeInjection
 from syntax_nmt.methods.parent_heads import first_heads
-from syntax_nmt.option_checks import (
-    check_choice,
-    layer_from_bottom,
-    refuse_changed,
-    refuse_together,
-)
-
-_OF_THE_LAYER = ("lisa_dim", "lisa_attention", "lisa_inject")
+from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
 class ParserLayer(ObservedLayer):
-    """A layer whose first head attends with the weights of a parser, or to a given tree.
-
-    Args:
-        layer: counted from the lowest.
-        dim: width of the parser's views.
-        injection: when given trees take the place of the parser's weights.
-    """
+    """A layer whose first head attends with the weights of a parser, or to a given tree."""
 
     option = "--lisa-layer"
     learns = (HEADS,)
     structures = (DEPENDENCIES,)
 
-    def __init__(
-        self, layer: int, dim: int, injection: TreeInjection, stack: TransformerStack
-    ) -> None:
-        super().__init__(layer)
-        self.dim, self.injection, self.stack = dim, injection, stack
-
-    @classmethod
-    def of(cls, options: LisaOptions, stack: TransformerStack) -> ParserLayer | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        if options.lisa_layer is None:
-            refuse_changed(options, _OF_THE_LAYER, "--lisa-layer, such as 0")
-            return None
-        check_choice("lisa_attention", options.lisa_attention, ATTENTION)
+    def __init__(self, options: LisaOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
         refuse_together(
             "--lisa-layer", stack.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
         )
-        layer = layer_from_bottom("--lisa-layer", options.lisa_layer, stack.layers, "encoder")
-        dim = stack.embed_dim // stack.heads if options.lisa_dim is None else options.lisa_dim
-        if dim < 1:
-            raise UserError(f"--lisa-dim {dim}: give 1 or more; published is 500")
-        in_training = str(options.lisa_attention) == GOLD
-        return cls(layer, dim, TreeInjection(stack.heads, options.lisa_inject, in_training), stack)
+        self.observed = layer_from_bottom(
+            "--lisa-layer", self.options.lisa_layer, stack.layers, "encoder"
+        )
+        self.head_dim = stack.embed_dim // stack.heads
+        self.dim = self.head_dim if options.lisa_dim is None else options.lisa_dim
+        if self.dim < 1:
+            raise UserError(f"--lisa-dim {self.dim}: give 1 or more; published is 500")
+        in_training = options.lisa_attention == GOLD
+        self.injection = TreeInjection(stack.heads, options.lisa_inject, in_training)
 
     @property
     def reads(self) -> tuple[AnnotationKind, ...]:  # type: ignore[override]
@@ -78,13 +54,13 @@ class ParserLayer(ObservedLayer):
         """The parser of its layer."""
         if layer != self.observed:
             return None
-        return ParserHead(self.stack.embed_dim, self.stack.embed_dim // self.stack.heads, self.dim)
+        return ParserHead(self.stack.embed_dim, self.head_dim, self.dim)
 
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The parser's head."""
         return {0: "parents"} if layer == self.observed else {}
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """What injects trees; it has no parameters."""
         return {"lisa_injection": self.injection}
 
@@ -99,7 +75,7 @@ class ParserLayer(ObservedLayer):
         bias = self.injection(HEADS.tensor_in(source.annotation), like)
         return [LayerModifier((self.observed,), AttentionModifier(bias=bias))]
 
-    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> dict[str, Any]:
+    def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> ModelExtra:
         """The parser's log-probabilities, B×S×S in float32 at least.
 
         Args:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
 from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.objective import AuxiliaryObjective, Sample, detached_sum
+from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum
 from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
 
 PARSED = "lisa_heads"  # the parser's log-probabilities among what the model returns
@@ -40,7 +41,7 @@ class LisaObjective(AuxiliaryObjective):
         """
         return cls(options.parse_weight) if options.parse_weight else None
 
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
 
         Args:

@@ -8,10 +8,12 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import encoder_option, option
+from syntax_nmt.arguments import Needs, encoder_option, option
 
 OWN, GOLD = "own", "gold"
 ATTENTION = (OWN, GOLD)
+
+_ON = Needs("lisa_layer", such_as="0")
 
 
 @dataclass
@@ -29,18 +31,21 @@ class LisaOptions(FairseqDataclass):
         None,
         "linguistically informed self-attention: width of the parser's views of a token; published "
         "500 (default: that of an attention head)",
+        _ON,
     )
     lisa_attention: ChoiceEnum(ATTENTION) = encoder_option(  # type: ignore[valid-type]
         OWN,
         "linguistically informed self-attention: in training the head attends by the parser's own "
         "weights (own), or each token to its head in the given tree (gold, as published); both "
         "attend by the parser's weights in translation (default: own)",
+        _ON,
     )
     lisa_inject: bool = encoder_option(
         False,
         "linguistically informed self-attention: each token attends to its head in a given tree, "
         "in translation, too (needs --load-dependencies or --parser-config); also of a trained "
         "model, by --model-overrides (default: off)",
+        _ON,
     )
 
 

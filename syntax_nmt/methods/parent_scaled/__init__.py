@@ -35,11 +35,6 @@ METHOD = Method(
             "pascal",
             needs=(HEADS,),
             reads=(HEADS,),
-            in_small=("--parent-scaled-heads", "3"),
-            silent=("--parent-ignoring", "0"),
         ),
     ),
-    trials={"pascal_transformer+some": ("pascal_transformer", "--parent-scaled-heads=3")},
-    finds_words=True,
-    finds_ends=True,
 )

@@ -18,38 +18,17 @@ from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.parent_scaled.options import ParentScaledOptions
 from syntax_nmt.methods.parent_scaled.parent_scaling import ParentScaling
-from syntax_nmt.option_checks import layer_from_bottom, refuse_changed, refuse_together
-
-_OF_THE_LAYER = (
-    "parent_scaled_heads", "parent_scaled_variance", "parent_ignoring", "parent_ignoring_per_head",
-)  # fmt: skip
+from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
 class ParentScaledHeads(TransformerEncoderExtension):
-    """Multiplies the logits of one layer by a density around each token's parent.
-
-    Args:
-        layer: counted from the lowest.
-        scaling: computes the densities.
-        spans: the words of the tokens.
-    """
+    """Multiplies the logits of one layer by a density around each token's parent."""
 
     option = "--parent-scaled-layer"
     reads = (HEADS,)
 
-    def __init__(self, layer: int, scaling: ParentScaling, spans: WordSpans) -> None:
-        self.scaled_layer, self.scaling, self.spans = layer, scaling, spans
-
-    @classmethod
-    def of(cls, options: ParentScaledOptions, stack: TransformerStack) -> ParentScaledHeads | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        if options.parent_scaled_layer is None:
-            refuse_changed(options, _OF_THE_LAYER, "--parent-scaled-layer, such as 0")
-            return None
+    def __init__(self, options: ParentScaledOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
         refuse_together(
             "--parent-scaled-layer", stack.cfg, "encoder_layerdrop", "encoder_xformers_att_config"
         )
@@ -69,20 +48,21 @@ class ParentScaledHeads(TransformerEncoderExtension):
                 f"--parent-ignoring {options.parent_ignoring}: give a probability from 0 to less "
                 "than 1"
             )
-        layer = layer_from_bottom(
-            "--parent-scaled-layer", options.parent_scaled_layer, stack.layers, "encoder"
+        self.scaled_layer = layer_from_bottom(
+            "--parent-scaled-layer", self.options.parent_scaled_layer, stack.layers, "encoder"
         )
-        scaling = ParentScaling(
-            stack.heads,
-            heads or stack.heads,
+
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """What scales, and what finds words; neither has parameters."""
+        options, heads = self.options, self.stack.heads
+        self.spans = WordSpans(self.stack.dictionary)
+        self.scaling = ParentScaling(
+            heads,
+            options.parent_scaled_heads or heads,
             options.parent_scaled_variance,
             options.parent_ignoring,
             options.parent_ignoring_per_head,
         )
-        return cls(layer, scaling, WordSpans(stack.dictionary))
-
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """Both modules; neither has parameters."""
         return {"parent_scaling": self.scaling, "word_spans": self.spans}
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:

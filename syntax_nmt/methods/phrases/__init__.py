@@ -73,14 +73,5 @@ METHOD = Method(
             warmups=2,
         ),
     ),
-    enabling_options=("--phrase-segmentation=ngram", "--phrase-attention"),
     ignored_in_0_1_0={"phrase_segmentation": ("phrase_summary",)},
-    trials={
-        "phrase_transformer+parsed": ("phrase_transformer", "--phrase-segmentation=parsed"),
-        "phrase_transformer+mean": ("phrase_transformer", "--phrase-summary=mean"),
-        "phrase_transformer+parsed+mean": (
-            *("phrase_transformer", "--phrase-segmentation=parsed"),
-            *("--phrase-summary=mean", "--encoder-normalize-before"),
-        ),
-    },
 )

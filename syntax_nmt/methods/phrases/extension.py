@@ -20,63 +20,27 @@ from syntax_nmt.data.annotation import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer, PhraseEncoderLayer, PhraseSizes
 from syntax_nmt.methods.phrases.memory import PhraseMemory
-from syntax_nmt.methods.phrases.options import NGRAM, PARSED, PhraseOptions
-from syntax_nmt.methods.phrases.representation import MAX, MEAN, PhraseRepresentation
+from syntax_nmt.methods.phrases.options import PARSED, PhraseOptions
+from syntax_nmt.methods.phrases.representation import PhraseRepresentation
 from syntax_nmt.methods.phrases.segmentation import ngram_phrases, parsed_phrases
 from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
-from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
-
-_OF_PHRASES = (
-    "phrase_summary",
-    "phrase_attention",
-    "transparent_attention",
-    "phrase_hidden_dim",
-    "phrase_combine_dim",
-    "phrase_residual_attention",
-    "transparent_token_attention",
-    "phrase_literal_sigmoid",
-    "phrase_eos_apart",
-)
+from syntax_nmt.option_checks import refuse_together
 
 
 class EncoderPhrases(TransformerEncoderExtension):
-    """Layers that also attend to phrases, and the phrases of every layer for the decoder.
-
-    Args:
-        is_parsed: phrases are those of constituency trees; otherwise n-grams.
-        hands_on: the decoder reads phrases.
-        mixes_tokens: the decoder mixes the tokens of all layers.
-    """
+    """Layers that also attend to phrases, and the phrases of every layer for the decoder."""
 
     option = "--phrase-segmentation"
 
-    def __init__(
-        self,
-        sizes: PhraseSizes,
-        is_parsed: bool,
-        stack: TransformerStack,
-        hands_on: bool,
-        mixes_tokens: bool,
-    ) -> None:
-        self.sizes, self.is_parsed, self.stack = sizes, is_parsed, stack
-        self.hands_on, self.needs_all_states = hands_on, mixes_tokens
-        self.reads = (PHRASES,) if is_parsed else ()
+    def __init__(self, options: PhraseOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
+        self.sizes = phrase_sizes(options, stack.cfg)
+        self.is_parsed = options.phrase_segmentation == PARSED
+        self.hands_on = stack.under_transformer  # the decoder reads phrases
+        self.needs_all_states = options.transparent_token_attention
+        self.reads = (PHRASES,) if self.is_parsed else ()
 
-    @classmethod
-    def of(cls, options: PhraseOptions, stack: TransformerStack) -> EncoderPhrases | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        sizes = phrase_sizes(options, stack.cfg)
-        if sizes is None:
-            return None
-        is_parsed = str(options.phrase_segmentation) == PARSED
-        mixes_tokens = options.transparent_token_attention
-        return cls(sizes, is_parsed, stack, stack.under_transformer, mixes_tokens)
-
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The representation of the top layer's phrases."""
         if not self.hands_on:
             return {}
@@ -122,7 +86,7 @@ class EncoderPhrases(TransformerEncoderExtension):
         if not self.hands_on:
             return
         phrases = arguments["phrases"]
-        vectors = [layer.phrases for layer in layers]
+        vectors = [layer.more for layer in layers]  # of the phrases of its input, P×B×C
         vectors.append(self.top(out["encoder_out"][0], phrases))
         tokens = []
         if self.needs_all_states:  # in the form that a decoder reads, S×B×C each
@@ -145,46 +109,27 @@ class EncoderPhrases(TransformerEncoderExtension):
 
 
 class DecoderPhrases(TransformerDecoderExtension):
-    """Layers that attend to the phrases of the source.
-
-    Args:
-        transparent: whether each layer attends to a mixture of all encoder layers' phrases, and of
-            their tokens.
-    """
+    """Layers that attend to the phrases of the source."""
 
     option = "--phrase-segmentation"
     reads_source = True
 
-    def __init__(
-        self, sizes: PhraseSizes, transparent: tuple[bool, bool], stack: TransformerStack
-    ) -> None:
-        self.sizes, self.stack = sizes, stack
-        self.mixes_phrases, self.mixes_tokens = transparent
-        self.reads_lower_layers = "--transparent-token-attention" if self.mixes_tokens else ""
+    def __init__(self, options: PhraseOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
+        self.sizes = phrase_sizes(options, stack.cfg)
+        if options.transparent_token_attention:
+            self.reads_lower_layers = "--transparent-token-attention"
         self.phrases: TransparentAttention | None = None
         self.tokens: TransparentAttention | None = None
 
-    @classmethod
-    def of(cls, options: PhraseOptions, stack: TransformerStack) -> DecoderPhrases | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        sizes = phrase_sizes(options, stack.cfg)
-        if sizes is None:
-            return None
-        transparent = options.transparent_attention, options.transparent_token_attention
-        return cls(sizes, transparent, stack)
-
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The mixtures."""
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The mixtures of all encoder layers' phrases, and of their tokens."""
         cfg = self.stack.cfg
         shape = (cfg.encoder.layers + 1, cfg.decoder.layers, cfg.dropout)
         modules: dict[str, nn.Module] = {}
-        if self.mixes_phrases:
+        if self.options.transparent_attention:
             modules["transparent_phrases"] = self.phrases = TransparentAttention(*shape)
-        if self.mixes_tokens:
+        if self.options.transparent_token_attention:
             modules["transparent_tokens"] = self.tokens = TransparentAttention(*shape)
         return modules
 
@@ -227,8 +172,8 @@ class DecoderPhrases(TransformerDecoderExtension):
         ]
 
 
-def phrase_sizes(options: PhraseOptions, cfg: TransformerConfig) -> PhraseSizes | None:
-    """The sizes of the phrase sublayers; None = the model has no phrases.
+def phrase_sizes(options: PhraseOptions, cfg: TransformerConfig) -> PhraseSizes:
+    """The sizes of the phrase sublayers.
 
     Args:
         cfg: fairseq's options of the Transformer.
@@ -236,16 +181,7 @@ def phrase_sizes(options: PhraseOptions, cfg: TransformerConfig) -> PhraseSizes 
     Raises:
         UserError: options that contradict each other.
     """
-    if options.phrase_segmentation is None:
-        refuse_changed(options, _OF_PHRASES, "--phrase-segmentation ngram or parsed")
-        return None
-    check_choice("phrase_segmentation", options.phrase_segmentation, (NGRAM, PARSED))
-    check_choice("phrase_summary", options.phrase_summary, (MAX, MEAN))
-    if not options.phrase_attention:
-        refuse_changed(options, ["phrase_hidden_dim"], "--phrase-attention")
-    if not options.transparent_attention:
-        refuse_changed(options, ["transparent_token_attention"], "--transparent-attention")
-    if options.phrase_eos_apart and str(options.phrase_segmentation) == PARSED:
+    if options.phrase_eos_apart and options.phrase_segmentation == PARSED:
         raise UserError(
             "--phrase-eos-apart is for --phrase-segmentation ngram; with parsed EOS is a phrase of "
             "its own anyway"
@@ -261,7 +197,7 @@ def phrase_sizes(options: PhraseOptions, cfg: TransformerConfig) -> PhraseSizes 
     )  # fmt: skip
     hidden_dim = options.phrase_hidden_dim or cfg.encoder.embed_dim
     return PhraseSizes(
-        summary=str(options.phrase_summary),
+        summary=options.phrase_summary,
         hidden_dim=hidden_dim if options.phrase_attention else None,
         combine_dim=options.phrase_combine_dim,
         residual_attention=options.phrase_residual_attention,

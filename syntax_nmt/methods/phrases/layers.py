@@ -98,7 +98,7 @@ class PhraseEncoderLayer(FusedEncoderLayer):
         output = super().forward(x, encoder_padding_mask, wanted=wanted, **change)
         if isinstance(output, Tensor):
             output = EncoderLayerOutput(output)
-        return output._replace(phrases=vectors, attention_input=x)
+        return output._replace(more=vectors, attention_input=x)
 
 
 class PhraseDecoderLayer(FusedDecoderLayer):

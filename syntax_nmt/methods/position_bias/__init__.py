@@ -21,11 +21,4 @@ METHOD = Method(
         TRANSFORMER_ENCODER: EncoderPositionBias,
         TRANSFORMER_DECODER: DecoderPositionBias,
     },
-    trials={
-        "syntax_transformer+decay": ("syntax_transformer", "--position-bias=decay"),
-        "syntax_transformer+alibi": (
-            *("syntax_transformer", "--position-bias=alibi", "--no-token-positional-embeddings"),
-        ),
-        "syntax_transformer+t5": ("syntax_transformer", "--position-bias=t5"),
-    },
 )

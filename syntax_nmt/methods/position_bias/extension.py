@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.extension import (
+    Extension,
     LayerModifier,
     Source,
     TransformerDecoderExtension,
@@ -17,61 +17,39 @@ from syntax_nmt.backbone.extension import (
     TransformerStack,
 )
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.position_bias.bias import (
-    ALIBI,
-    DECAY,
-    T5,
-    PositionBias,
-    build_position_bias,
-)
+from syntax_nmt.methods.position_bias.bias import DECAY, PositionBias, build_position_bias
 from syntax_nmt.methods.position_bias.options import PositionBiasOptions
-from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
+from syntax_nmt.option_checks import refuse_together
 
 # The same number as in the presets of latent phrases, whose control it is.
 _DECAY_LAYERS = 2
 
 
-class _Biased:
-    """A bias in the lowest layers of one stack.
-
-    Args:
-        layers: how many have it.
-    """
+class _Biased(Extension):
+    """A bias in the lowest layers of one stack."""
 
     option = "--position-bias"
 
-    def __init__(self, kind: str, layers: int, stack: TransformerStack) -> None:
-        self.layers = range(layers)
-        self.bias: PositionBias = build_position_bias(kind, stack.heads, stack.name == DECODER)
-
-    @classmethod
-    def of(cls, options: PositionBiasOptions, stack: TransformerStack) -> Any:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        kind, layers = options.position_bias, options.position_bias_layers
-        if kind is None:
-            refuse_changed(options, ["position_bias_layers"], "--position-bias, such as decay")
-            return None
-        check_choice("position_bias", kind, (DECAY, ALIBI, T5))
+    def __init__(self, options: PositionBiasOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
         refuse_together(
             "--position-bias", stack.cfg,
             "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
             "encoder_xformers_att_config", "decoder_xformers_att_config",
         )  # fmt: skip
+        kind, layers = self.options.position_bias, options.position_bias_layers
         if layers is None:
-            layers = min(_DECAY_LAYERS, stack.layers) if str(kind) == DECAY else stack.layers
+            layers = min(_DECAY_LAYERS, stack.layers) if kind == DECAY else stack.layers
         elif not 1 <= layers <= stack.layers:
             raise UserError(
                 f"--position-bias-layers {layers}: the {stack.name} has {stack.layers} layers; "
                 f"give a number from 1 to {stack.layers}"
             )
-        return cls(str(kind), layers, stack)
+        self.layers = range(layers)
+        self.bias: PositionBias = build_position_bias(kind, stack.heads, stack.name == DECODER)
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The bias; that of T5 has parameters."""
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The bias; that of T5 has parameters, whose random numbers are drawn before all others."""
         return {"position_bias": self.bias}
 
     def _change(self, length: int, queries: int, like: Tensor) -> list[LayerModifier]:

@@ -8,8 +8,10 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import option
+from syntax_nmt.arguments import Needs, option
 from syntax_nmt.methods.position_bias.bias import ALIBI, DECAY, T5
+
+_ON = Needs("position_bias", such_as=DECAY)
 
 
 @dataclass
@@ -28,4 +30,5 @@ class PositionBiasOptions(FairseqDataclass):
         None,
         "number of lowest layers of encoder and decoder with --position-bias (default: 2 "
         "for decay, as for latent phrases; all for alibi and t5)",
+        _ON,
     )

@@ -8,9 +8,9 @@ other word.
 | 7: convolutions, c | `convolutions.WordConvolutions` |
 | 8, 9: messages of all pairs, and their mean, r | `propagation.GraphPropagation` |
 | 10: back to the width of the words, o | `layer.RelationNetworkLayer` |
-| 11, 12: residual and dense connections (section 5.2) | `syntax_nmt.backbone.interleaved_encoder` |
+| 11, 12: residual and dense connections (section 5.2) | `interleaved_encoder` |
 | one layer on a bidirectional GRU (section 3, figure 2) | `top.RelationOnTop` |
-| the baseline encoder of the released code | `syntax_nmt.backbone.interleaved_encoder` |
+| the baseline encoder of the released code | `interleaved_encoder` |
 | 1: RNNsearch's encoder | `syntax_nmt.backbone.rnn_encoder.BidirectionalEncoder` |
 | 2–4, 13: decoders of RNNsearch and RNNsearch* | `syntax_nmt.backbone.attentive_recurrence` |
 """
@@ -52,18 +52,9 @@ METHOD = Method(
             "relation_rnn",
             "relation",
             family=RNN,
-            batch_norm=True,
-            narrow=("--relation-hidden-dim=16",),
         ),
     ),
-    enabling_options=("--relation-kernels=3:16",),
     ignored_in_0_1_0={"relation_kernels": ("relation_hidden_dim",)},
     family_neutral=USED_ON_TRANSFORMER,
     used_elsewhere=is_used_on_transformer,
-    trials={
-        "relation_rnn+released": (
-            *("relation_rnn", "--relation-parallel-convolutions"),
-            *("--relation-norm-before-activation", "--relation-dense-embedding"),
-        ),
-    },
 )

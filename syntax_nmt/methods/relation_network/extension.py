@@ -10,24 +10,20 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
 from syntax_nmt.backbone.initialization import initialize
-from syntax_nmt.backbone.interleaved_encoder import InterleavedEncoder, StackedEncoder
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
 from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, DENSE, STACKED, EncoderNetwork
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
-from syntax_nmt.methods.relation_network.options import (
-    INTERLEAVED,
-    PLACEMENTS,
-    TOP,
-    RelationOptions,
+from syntax_nmt.methods.relation_network.interleaved_encoder import (
+    InterleavedEncoder,
+    StackedEncoder,
 )
+from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
+from syntax_nmt.methods.relation_network.options import INTERLEAVED, KERNELS, TOP, RelationOptions
 from syntax_nmt.methods.relation_network.top import RelationOnTop
-from syntax_nmt.option_checks import check_choice, refuse_changed
 
 Kernels = tuple[tuple[int, int], ...]
 
-_NEEDED = "--relation-kernels, such as 1:128,3:256"
 # A relation network works on any encoder; the other options place it among GRUs.
 USED_ON_TRANSFORMER = (
     "relation_kernels",
@@ -37,8 +33,6 @@ USED_ON_TRANSFORMER = (
     "relation_block",
     "relation_kept_pairs",
 )
-# Without effect unless kernels switch the network on.
-_OF_RELATION_NETWORK = ("relation_placement", *USED_ON_TRANSFORMER[1:])
 
 
 class RelationAmongGRUs(RNNEncoderExtension):
@@ -46,20 +40,16 @@ class RelationAmongGRUs(RNNEncoderExtension):
 
     option = "--relation-kernels"
 
-    def __init__(self, options: RelationOptions, kernels: Kernels, stack: RNNEncoderStack) -> None:
-        self.options, self.kernels, self.stack = options, kernels, stack
+    def __init__(self, options: RelationOptions, stack: RNNEncoderStack) -> None:
+        super().__init__(options, stack)
+        self.kernels = _kernels(options)
+        _check(options, self.kernels, stack)
 
     @classmethod
-    def of(cls, options: RelationOptions, stack: RNNEncoderStack) -> RelationAmongGRUs | None:
-        """The extension that the options describe; None = RNNsearch's bidirectional GRU.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        check_choice("relation_placement", options.relation_placement, PLACEMENTS)
-        kernels = _kernels(options)
-        _check(options, kernels, stack)
-        return None if stack.gru == BIDIRECTIONAL and not kernels else cls(options, kernels, stack)
+    def is_on(cls, options: RelationOptions, stack: RNNEncoderStack) -> bool:
+        """Whether the network is another one than RNNsearch's bidirectional GRU."""
+        given = options.relation_kernels is not None or options.relation_dense_embedding
+        return given or stack.gru != BIDIRECTIONAL
 
     def network(self) -> EncoderNetwork:
         """The GRUs, with layers between or on top of them."""
@@ -69,7 +59,7 @@ class RelationAmongGRUs(RNNEncoderExtension):
         if stack.gru == DENSE:
             return InterleavedEncoder(stack.state_dim, None, dense_embedding)
         build = partial(build_relation_network, kernels=self.kernels, options=self.options)
-        if str(self.options.relation_placement) == INTERLEAVED:
+        if self.options.relation_placement == INTERLEAVED:
             return InterleavedEncoder(stack.state_dim, build, dense_embedding)
         return RelationOnTop(stack.embed_dim, stack.state_dim, build)
 
@@ -84,28 +74,16 @@ class RelationOnTransformer(TransformerEncoderExtension):
     option = "--relation-kernels"
     on_top = "the relation network"
 
-    def __init__(self, options: RelationOptions, kernels: Kernels, stack: TransformerStack) -> None:
-        self.options, self.kernels, self.stack = options, kernels, stack
-
-    @classmethod
-    def of(cls, options: RelationOptions, stack: TransformerStack) -> RelationOnTransformer | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        kernels = _kernels(options)
-        if kernels:
-            return cls(options, kernels, stack)
-        refuse_changed(options, _OF_RELATION_NETWORK, _NEEDED)
-        return None
+    def __init__(self, options: RelationOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
+        self.kernels = _kernels(options)
 
     def build_first(self) -> None:
         """Builds the layer, before those below it."""
         self.layer_on_top = build_relation_network(self.stack.embed_dim, self.kernels, self.options)
         initialize(self.layer_on_top, self.stack.initialization)
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The layer."""
         return {"relation": self.layer_on_top}
 
@@ -148,11 +126,10 @@ def build_relation_network(
 
 def _check(options: RelationOptions, kernels: Kernels, stack: RNNEncoderStack) -> None:
     """Refuses options that contradict each other."""
-    placement = str(options.relation_placement)
+    placement = options.relation_placement
     if not kernels:
-        refuse_changed(options, _OF_RELATION_NETWORK, _NEEDED)
-        if stack.gru != DENSE:
-            refuse_changed(options, ["relation_dense_embedding"], _NEEDED)
+        if stack.gru != DENSE and options.relation_dense_embedding:
+            raise UserError(f"--relation-dense-embedding needs {KERNELS}")
     elif stack.gru != BIDIRECTIONAL:
         raise UserError(
             f"--encoder-gru {stack.gru} is for a model without relation network; leave "

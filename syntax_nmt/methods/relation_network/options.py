@@ -8,10 +8,12 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import encoder_option
+from syntax_nmt.arguments import Needs, encoder_option
 
 INTERLEAVED, TOP = "interleaved", "top"
 PLACEMENTS = (INTERLEAVED, TOP)
+
+KERNELS = Needs("relation_kernels", such_as="1:128,3:256")
 
 
 @dataclass
@@ -28,17 +30,20 @@ class RelationOptions(FairseqDataclass):
         256,
         "relation network: units of the hidden layers of its MLPs, rows of W_gp and "
         "W_mlp of equations 8 and 10 (default: 256; relation_rnn_wmt_en_de: 128)",
+        KERNELS,
     )
     relation_placement: ChoiceEnum(PLACEMENTS) = encoder_option(  # type: ignore[valid-type]
         INTERLEAVED,
         "relation network: after each of two GRUs of opposite direction (interleaved, "
         "Section 5.2) or once, on a bidirectional GRU (top, Section 3) (default: interleaved)",
+        KERNELS,
     )
     relation_parallel_convolutions: bool = encoder_option(
         False,
         "relation network: all convolutions read the same states and their outputs are "
         "concatenated, as in the released code (default: off, each reads the previous one's "
         "output)",
+        KERNELS,
     )
     relation_dense_embedding: bool = encoder_option(
         False,
@@ -49,12 +54,14 @@ class RelationOptions(FairseqDataclass):
         False,
         "relation network: batch norm before the convolution's activation, as in the "
         "released code (default: off, after it)",
+        KERNELS,
     )
     relation_block: Optional[int] = encoder_option(
         None,
         "relation network: maximal number of word pairs computed at a time; larger is "
         "faster on a GPU and slower beyond the cache of a CPU (default: 2^18 divided by "
         "--relation-hidden-dim, on a GPU 2^23: for 256, 1024 and 32768 pairs)",
+        KERNELS,
     )
     relation_kept_pairs: Optional[int] = encoder_option(
         None,
@@ -63,4 +70,5 @@ class RelationOptions(FairseqDataclass):
         "computes the others again, which is slower and takes no memory; 0 = it computes all "
         "again (default: what fits in 2^26 numbers, on a GPU 2^28: for --relation-hidden-dim 256, "
         "65536 and 262144 pairs)",
+        KERNELS,
     )

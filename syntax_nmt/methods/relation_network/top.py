@@ -2,10 +2,10 @@
 
 from torch import Tensor
 
-from syntax_nmt.backbone.interleaved_encoder import BuildLayer
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder
 from syntax_nmt.backbone.rnn_interface import EncoderNetwork
+from syntax_nmt.methods.relation_network.interleaved_encoder import BuildLayer
 
 
 class RelationOnTop(EncoderNetwork):

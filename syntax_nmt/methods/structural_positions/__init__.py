@@ -45,18 +45,4 @@ METHOD = Method(
             reads=(HEADS,),
         ),
     ),
-    trials={
-        "structural_transformer+add": (
-            *(
-                "structural_transformer",
-                "--structural-positions=absolute",
-                "--structural-fusion=add",
-            ),
-        ),
-        "structural_transformer+lca": (
-            *("structural_transformer", "--structural-positions=relative", "--structural-rule=lca"),
-            "--structural-clip=2",
-        ),
-    },
-    finds_words=True,
 )

@@ -19,72 +19,40 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.methods.structural_positions.absolute import StructuralEmbedding
 from syntax_nmt.methods.structural_positions.options import (
     ABSOLUTE,
-    FUSIONS,
     POSITIONS,
     RELATIVE,
-    RULES,
     TANH,
     StructuralPositionOptions,
 )
 from syntax_nmt.methods.structural_positions.relative import StructuralBias
 from syntax_nmt.methods.structural_positions.structure import depths, relations
-from syntax_nmt.option_checks import check_choice, refuse_changed, refuse_together
-
-_SETTINGS = ("structural_fusion", "structural_rule", "structural_clip")
+from syntax_nmt.option_checks import refuse_together
 
 
 class StructuralPositions(TransformerEncoderExtension):
     """Depths beside positions, relations in the logits of every layer, or both.
 
-    Args:
+    Attributes:
         embedding: of depths; None = there are no absolute positions.
         bias: of relations; None = there are no relative positions.
-        rule: what a relation is, one of the options' `RULES`.
-        spans: the words of the tokens.
     """
 
     option = "--structural-positions"
     reads = (HEADS,)
 
-    def __init__(
-        self,
-        embedding: StructuralEmbedding | None,
-        bias: StructuralBias | None,
-        rule: str,
-        spans: WordSpans,
-    ) -> None:
-        self.embedding, self.bias, self.rule, self.spans = embedding, bias, rule, spans
-
-    @classmethod
-    def of(
-        cls, options: StructuralPositionOptions, stack: TransformerStack
-    ) -> StructuralPositions | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        if options.structural_positions is None:
-            refuse_changed(options, _SETTINGS, "--structural-positions, such as absolute")
-            return None
-        wanted = _positions(options.structural_positions)
-        check_choice("structural_fusion", options.structural_fusion, FUSIONS)
-        check_choice("structural_rule", options.structural_rule, RULES)
-        embedding = bias = None
+    def __init__(self, options: StructuralPositionOptions, stack: TransformerStack) -> None:
+        super().__init__(options, stack)
+        wanted = _positions(self.options.structural_positions)
+        self.embedding = self.bias = None
+        # In this place they draw their random numbers before the layers.
         if ABSOLUTE in wanted:
-            embedding = _embedding(str(options.structural_fusion), stack)
-        else:
-            refuse_changed(options, ["structural_fusion"], "--structural-positions absolute")
+            self.embedding = _embedding(options.structural_fusion, stack)
         if RELATIVE in wanted:
-            bias = _bias(options.structural_clip, stack)
-        else:
-            refuse_changed(
-                options, ["structural_rule", "structural_clip"], "--structural-positions relative"
-            )
-        return cls(embedding, bias, str(options.structural_rule), WordSpans(stack.dictionary))
+            self.bias = _bias(options.structural_clip, stack)
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """Those that there are."""
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """Those that there are, and what finds words."""
+        self.spans = WordSpans(self.stack.dictionary)
         found = {
             "structural_embedding": self.embedding,
             "structural_bias": self.bias,
@@ -112,7 +80,7 @@ class StructuralPositions(TransformerEncoderExtension):
         if self.bias is None:
             return []
         heads, first = self._tree(source)
-        found = self.bias(relations(heads, first, self.rule), heads.ge(0))
+        found = self.bias(relations(heads, first, self.options.structural_rule), heads.ge(0))
         return [LayerModifier((i,), AttentionModifier(each)) for i, each in enumerate(found)]
 
     def _tree(self, source: Source) -> tuple[Tensor, Tensor]:

@@ -8,11 +8,14 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import encoder_option
+from syntax_nmt.arguments import Needs, encoder_option
 
 ABSOLUTE, RELATIVE = POSITIONS = ("absolute", "relative")
 TANH, ADD = FUSIONS = ("tanh", "add")
 PAPER, LCA, DEPTH = RULES = ("paper", "lca", "depth")
+
+_ABSOLUTE = Needs("structural_positions", (ABSOLUTE,))
+_RELATIVE = Needs("structural_positions", (RELATIVE,))
 
 
 @dataclass
@@ -30,13 +33,17 @@ class StructuralPositionOptions(FairseqDataclass):
         TANH,
         "structural positions, absolute: tanh(U p(i) + V p(a_i) + b) in place of the position p(i) "
         "(tanh), or p(i) + p(a_i) (add); p = sinusoids (default: tanh)",
+        _ABSOLUTE,
     )
     structural_rule: ChoiceEnum(RULES) = encoder_option(  # type: ignore[valid-type]
         PAPER,
         "structural positions, relative: a_i − a_j where one word is above the other, else "
         "±(a_i + a_j), + if i stands first (paper); the arcs between both, with that sign (lca); "
         "or a_i − a_j for all (depth) (default: paper)",
+        _RELATIVE,
     )
     structural_clip: int = encoder_option(
-        16, "structural positions, relative: R, beyond which relations are alike (default: 16)"
+        16,
+        "structural positions, relative: R, beyond which relations are alike (default: 16)",
+        _RELATIVE,
     )

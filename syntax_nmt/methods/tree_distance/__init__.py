@@ -37,14 +37,4 @@ METHOD = Method(
             reads=(HEADS,),
         ),
     ),
-    trials={
-        "syntax_transformer+tree_linear": ("syntax_transformer", "--tree-distance=linear"),
-        "syntax_transformer+tree_exp": (
-            *("syntax_transformer", "--tree-distance=exp", "--tree-distance-layers=1"),
-        ),
-        "syntax_transformer+tree_alibi": (
-            *("syntax_transformer", "--tree-distance=alibi", "--tree-distance-strength=0.5"),
-        ),
-    },
-    finds_words=True,
 )

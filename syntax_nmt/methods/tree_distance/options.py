@@ -8,10 +8,12 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import encoder_option
+from syntax_nmt.arguments import Needs, encoder_option
 
 NORMAL, LINEAR, EXP, ALIBI = "normal", "linear", "exp", "alibi"
 FORMS = (NORMAL, LINEAR, EXP, ALIBI)
+
+_ON = Needs("tree_distance", such_as=NORMAL)
 
 
 @dataclass
@@ -31,17 +33,22 @@ class TreeDistanceOptions(FairseqDataclass):
         1.0,
         "distance in the tree: λ; normal multiplies by 1 + λ (density − 1); 0 changes nothing "
         "(default: 1)",
+        _ON,
     )
     tree_distance_variance: float = encoder_option(
-        1.0, "distance in the tree, normal: σ² of the density (default: 1)"
+        1.0,
+        "distance in the tree, normal: σ² of the density (default: 1)",
+        Needs("tree_distance", (NORMAL,)),
     )
     tree_distance_layers: Optional[int] = encoder_option(
         None,
         "distance in the tree: number of lowest encoder layers that have it (default: 3 for "
         "normal, as published; all for the others)",
+        _ON,
     )
     tree_distance_ignoring: float = encoder_option(
         0.0,
         "distance in the tree: the probability that a pair of tokens ignores its distance in "
         "training; the released settings of normal use 0.1 (default: 0)",
+        _ON,
     )

@@ -60,18 +60,4 @@ METHOD = Method(
             family=RNN,
         ),
     ),
-    trials={
-        "tree_coverage_rnn+word": (
-            *("tree_coverage_rnn", "--tree-coverage=word", "--coverage-dim=3"),
-            "--decoder-layers=2",
-        ),
-        "tree_coverage_rnn+words": (
-            *("tree_coverage_rnn", "--tree-coverage=none", "--tree-attention=words"),
-        ),
-        "tree2seq_rnn+words": ("tree2seq_rnn", "--tree-attention=words"),
-        "syntax_hybrid+tree": (
-            *("syntax_hybrid_tiny", "--encoder-family=rnn", "--decoder-family=transformer"),
-            "--tree-encoder=bidirectional",
-        ),
-    },
 )

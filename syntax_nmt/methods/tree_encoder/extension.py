@@ -28,32 +28,18 @@ from syntax_nmt.methods.tree_encoder.coverage import Coverage
 from syntax_nmt.methods.tree_encoder.decoder import CHILDREN, NodeDecoder, NodeGRU
 from syntax_nmt.methods.tree_encoder.levels import Levels
 from syntax_nmt.methods.tree_encoder.options import (
-    ATTENTIONS,
     BIDIRECTIONAL,
-    COVERAGES,
-    ENCODERS,
-    MEAN,
     NODES,
     NONE,
-    STARTS,
     TREE,
-    UP,
-    WORDS,
     TreeEncoderOptions,
 )
-from syntax_nmt.option_checks import check_choice, refuse_changed
-
-_CHOICES = {
-    "tree_attention": ATTENTIONS,
-    "tree_start": STARTS,
-    "tree_coverage": COVERAGES,
-}
 
 
 class TreeStates(RNNEncoderExtension):
     """States of the nodes of binary trees, on top of the states of the tokens.
 
-    Args:
+    Attributes:
         goes_down: nodes have states from the top down, too, beside those from the bottom up.
         gives_nodes: decoders attend to phrases, too.
         gives_start: decoders start from the root.
@@ -62,23 +48,17 @@ class TreeStates(RNNEncoderExtension):
     option = "--tree-encoder"
     reads = (TREES,)
 
-    def __init__(self, goes_down: bool, gives_nodes: bool, gives_start: bool) -> None:
-        self.goes_down, self.gives_nodes, self.gives_start = goes_down, gives_nodes, gives_start
-
-    @classmethod
-    def of(cls, options: TreeEncoderOptions, stack: RNNEncoderStack) -> TreeStates | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: options that contradict each other.
-        """
-        if not _is_on(options):
-            return None
-        return cls(
-            str(options.tree_encoder) == BIDIRECTIONAL,
-            str(options.tree_attention) == NODES,
-            str(options.tree_start) == TREE,
-        )
+    def __init__(self, options: TreeEncoderOptions, stack: RNNEncoderStack) -> None:
+        super().__init__(options, stack)
+        self.goes_down = options.tree_encoder == BIDIRECTIONAL
+        self.gives_nodes = options.tree_attention == NODES
+        self.gives_start = options.tree_start == TREE
+        if not (self.goes_down or self.gives_nodes or self.gives_start):
+            raise UserError(
+                "--tree-encoder up leaves the states of words as they are, and the decoder would "
+                "read nothing of the tree: give --tree-attention nodes, --tree-start tree, or "
+                "--tree-encoder bidirectional"
+            )
 
     def output_width(self, width: int) -> int:
         """Twice as wide with the states from the top down.
@@ -88,7 +68,7 @@ class TreeStates(RNNEncoderExtension):
         """
         return 2 * width if self.goes_down else width
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The gated units.
 
         Args:
@@ -137,25 +117,26 @@ class NodeAttention(RNNDecoderExtension):
 
     option = "--tree-attention nodes"
 
-    def __init__(self, options: TreeEncoderOptions) -> None:
-        self.coverage, self.coverage_dim = str(options.tree_coverage), options.coverage_dim
+    def __init__(self, options: TreeEncoderOptions, stack: RNNDecoderStack) -> None:
+        super().__init__(options, stack)
+        if options.tree_coverage != NONE and options.coverage_dim < 1:
+            raise UserError(f"--coverage-dim {options.coverage_dim}: give a number from 1 on")
 
     @classmethod
-    def of(cls, options: TreeEncoderOptions, stack: RNNDecoderStack) -> NodeAttention | None:
-        """The extension that the options describe; None = it is off.
+    def is_on(cls, options: TreeEncoderOptions, stack: RNNDecoderStack) -> bool:
+        """Whether there are trees, and decoders attend to their nodes."""
+        return options.tree_encoder is not None and options.tree_attention == NODES
 
-        Raises:
-            UserError: options that contradict each other.
-        """
-        is_on = _is_on(options) and str(options.tree_attention) == NODES
-        return cls(options) if is_on else None
-
-    def decoder(self, stack: RNNDecoderStack) -> NodeDecoder:
+    def decoder(self) -> NodeDecoder:
         """The decoder."""
+        options, stack = self.options, self.stack
         coverage = None
-        if self.coverage != NONE:
-            sizes = stack.memory_dim, stack.state_dim, stack.attention_dim
-            coverage = Coverage(self.coverage_dim, *sizes, of_children=self.coverage == TREE)
+        if options.tree_coverage != NONE:
+            coverage = Coverage(
+                options.coverage_dim,
+                *(stack.memory_dim, stack.state_dim, stack.attention_dim),
+                of_children=options.tree_coverage == TREE,
+            )
         return NodeDecoder(
             stack.dictionary,
             stack.embed_tokens,
@@ -164,27 +145,3 @@ class NodeAttention(RNNDecoderExtension):
             stack.memory_dim,
             **stack.arguments,
         )
-
-
-def _is_on(options: TreeEncoderOptions) -> bool:
-    """Whether there is a tree encoder; checks its options."""
-    if options.tree_encoder is None:
-        refuse_changed(options, [*_CHOICES, "coverage_dim"], "--tree-encoder up or bidirectional")
-        return False
-    check_choice("tree_encoder", options.tree_encoder, ENCODERS)
-    for name, choices in _CHOICES.items():
-        check_choice(name, getattr(options, name), choices)
-    if str(options.tree_attention) != NODES:
-        refuse_changed(options, ["tree_coverage"], "--tree-attention nodes")
-    if str(options.tree_coverage) == NONE:
-        refuse_changed(options, ["coverage_dim"], "--tree-coverage word or tree")
-    elif options.coverage_dim < 1:
-        raise UserError(f"--coverage-dim {options.coverage_dim}: give a number from 1 on")
-    reads_nothing = str(options.tree_attention) == WORDS and str(options.tree_start) == MEAN
-    if str(options.tree_encoder) == UP and reads_nothing:
-        raise UserError(
-            "--tree-encoder up leaves the states of words as they are, and the decoder would read "
-            "nothing of the tree: give --tree-attention nodes, --tree-start tree, or "
-            "--tree-encoder bidirectional"
-        )
-    return True

@@ -5,7 +5,7 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import decoder_option, encoder_option
+from syntax_nmt.arguments import Needs, decoder_option, encoder_option
 
 UP, BIDIRECTIONAL = "up", "bidirectional"
 ENCODERS = (UP, BIDIRECTIONAL)
@@ -15,6 +15,8 @@ MEAN, TREE = "mean", "tree"
 STARTS = (MEAN, TREE)
 NONE, WORD = "none", "word"
 COVERAGES = (NONE, WORD, TREE)
+
+_ON = Needs("tree_encoder", ENCODERS)
 
 
 @dataclass
@@ -33,19 +35,24 @@ class TreeEncoderOptions(FairseqDataclass):
         "tree encoder: the decoder attends to words and phrases (nodes, as the papers) or to words "
         "alone, which know of the tree by the way down (words, for every decoder) (default: words; "
         "tree2seq_rnn, tree_coverage_rnn: nodes)",
+        _ON,
     )
     tree_start: ChoiceEnum(STARTS) = decoder_option(  # type: ignore[valid-type]
         MEAN,
         "tree encoder: the decoder starts from the mean of what it attends to, or from a merge of "
         "the sentence's last state and the root (tree, Eriguchi et al.) (default: mean; "
         "tree2seq_rnn: tree)",
+        _ON,
     )
     tree_coverage: ChoiceEnum(COVERAGES) = decoder_option(  # type: ignore[valid-type]
         NONE,
         "tree encoder: what attention reads of what it has attended to: nothing (none), a vector "
         "of each node (word) that also knows of the node's children (tree, Chen et al.) (default: "
         "none; tree_coverage_rnn: tree)",
+        Needs("tree_attention", (NODES,)),
     )
     coverage_dim: int = decoder_option(
-        50, "tree encoder: width of the vectors of --tree-coverage (default: 50, the paper's)"
+        50,
+        "tree encoder: width of the vectors of --tree-coverage (default: 50, the paper's)",
+        Needs("tree_coverage", (WORD, TREE)),
     )

@@ -39,13 +39,4 @@ METHOD = Method(
             family=RNN,
         ),
     ),
-    trials={
-        "tree_order_rnn+concat": ("tree_order_rnn", "--tree-order-fusion=concat"),
-        "tree_order_rnn+child": ("tree_order_rnn", "--tree-order-encoder=child"),
-        "syntax_hybrid+tree_orders": (
-            *("syntax_hybrid_tiny", "--encoder-family=rnn", "--decoder-family=transformer"),
-            "--tree-order-encoder=head",
-        ),
-    },
-    finds_words=True,
 )

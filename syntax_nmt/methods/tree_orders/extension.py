@@ -13,48 +13,29 @@ from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_orders.encoder import TreeOrderEncoder
-from syntax_nmt.methods.tree_orders.options import FUSIONS, ORDERS, TreeOrderOptions
-from syntax_nmt.option_checks import check_choice, refuse_changed
+from syntax_nmt.methods.tree_orders.options import ORDERS, TreeOrderOptions
 
 
 class TreeOrders(RNNEncoderExtension):
-    """The network of the encoder: GRUs over the sentence, and over the orders of its tree.
-
-    Args:
-        orders: of :data:`ORDERS`, in this order.
-        fusion: one of :data:`FUSIONS`.
-    """
+    """The network of the encoder: GRUs over the sentence, and over the orders of its tree."""
 
     option = "--tree-order-encoder"
     reads = (HEADS,)
 
-    def __init__(self, orders: tuple[str, ...], fusion: str, stack: RNNEncoderStack) -> None:
-        self.orders, self.fusion, self.stack = orders, fusion, stack
-        self.spans = WordSpans(stack.dictionary)
-
-    @classmethod
-    def of(cls, options: TreeOrderOptions, stack: RNNEncoderStack) -> TreeOrders | None:
-        """The extension that the options describe; None = it is off.
-
-        Raises:
-            UserError: an unknown order, or options that contradict each other.
-        """
-        text = options.tree_order_encoder
-        if text is None:
-            refuse_changed(options, ["tree_order_fusion"], "--tree-order-encoder child,head")
-            return None
-        check_choice("tree_order_fusion", options.tree_order_fusion, FUSIONS)
+    def __init__(self, options: TreeOrderOptions, stack: RNNEncoderStack) -> None:
+        super().__init__(options, stack)
         if stack.gru != BIDIRECTIONAL:
             raise UserError(
                 f"--encoder-gru {stack.gru}: --tree-order-encoder stands beside a bidirectional "
                 "GRU: leave one of them out"
             )
-        return cls(_orders(text), str(options.tree_order_fusion), stack)
+        self.orders = _orders(self.options.tree_order_encoder)
 
     def network(self) -> TreeOrderEncoder:
         """The GRUs."""
+        stack = self.stack
         return TreeOrderEncoder(
-            self.stack.embed_dim, self.stack.state_dim, self.orders, self.fusion
+            stack.embed_dim, stack.state_dim, self.orders, self.options.tree_order_fusion
         )
 
     def network_inputs(self, source: Source) -> Mapping[str, Tensor]:
@@ -68,8 +49,9 @@ class TreeOrders(RNNEncoderExtension):
             "first": self.spans(source.tokens).first,
         }
 
-    def modules(self, output_dim: int) -> Mapping[str, nn.Module]:
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """What finds words in pieces."""
+        self.spans = WordSpans(self.stack.dictionary)
         return {"tree_order_spans": self.spans}
 
 

@@ -5,12 +5,14 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import encoder_option
+from syntax_nmt.arguments import Needs, encoder_option
 
 CHILD, HEAD = "child", "head"
 ORDERS = (CHILD, HEAD)
 TANH, CONCAT = "tanh", "concat"
 FUSIONS = (TANH, CONCAT)
+
+_ON = Needs("tree_order_encoder", such_as="child,head")
 
 
 @dataclass
@@ -28,4 +30,5 @@ class TreeOrderOptions(FairseqDataclass):
         TANH,
         "tree orders: the states of all GRUs are mixed to the width of one (tanh) or stand beside "
         "each other (concat) (default: tanh)",
+        _ON,
     )

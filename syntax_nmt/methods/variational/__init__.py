@@ -50,13 +50,6 @@ METHOD = Method(
             "variational",
             criterion="variational_cross_entropy",
             family=RNN,
-            narrow=("--latent-dim=3",),
-            silent=("--latent-from=prior", "--latent-noise=0"),
         ),
     ),
-    trials={
-        "variational_rnn+prior": (
-            *("variational_rnn", "--latent-from=prior", "--latent-dim=3", "--decoder-layers=2"),
-        ),
-    },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,14 +10,9 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import flag
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.objective import (
-    AuxiliaryObjective,
-    Sample,
-    detached_sum,
-    log_average,
-    log_mean,
-)
+from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, log_average, log_mean
 from syntax_nmt.methods.variational.decoder import (
     POSTERIOR_LOG_VARIANCE,
     POSTERIOR_MEAN,
@@ -79,7 +74,7 @@ class VariationalObjective(AuxiliaryObjective):
         self._updates = decoder.updates
         return {}
 
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> tuple[Tensor, dict[str, Any]]:
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
 
         Args:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import decoder_option, option
+from syntax_nmt.arguments import Needs, decoder_option, option
 
 POSTERIOR, PRIOR = "posterior", "prior"
 SAMPLED_FROM = (POSTERIOR, PRIOR)
+
+_ON = Needs("latent_dim")
 
 
 @dataclass
@@ -27,11 +29,13 @@ class VariationalOptions(FairseqDataclass):
         POSTERIOR,
         "variational decoder: training samples z_j from the posterior, which sees the word to come "
         "(the paper), or from the prior, which is learned noise: a control (default: posterior)",
+        _ON,
     )
     latent_noise: float = decoder_option(
         1.0,
         "variational decoder: factor of the noise ε in training; with 0 z_j is a mean, and the "
         "decoder a deterministic one (default: 1)",
+        _ON,
     )
 
 

@@ -80,7 +80,7 @@ def page_html(
         word_tables=tables_of(data.words, digits),
         word_notes=word_notes(data.words),
         trainings=trainings,
-        validated=any(log["best"] for logs in trainings.values() for log in logs),
+        validated=any(log.best for logs in trainings.values() for log in logs),
         training_pictures=training_pictures(data.logs, pictures),
         samples=[
             (sample, structure_groups(data.structures, sample.position, pictures))

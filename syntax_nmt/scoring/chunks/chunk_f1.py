@@ -129,19 +129,19 @@ def chunk_f1(gold: Iterable[Chunked], predicted: Iterable[Chunked]) -> ChunkScor
     Raises:
         ValueError: another number of sentences, or of words in one.
     """
-    counts: dict[str, Counter[str]] = {"gold": Counter(), "predicted": Counter(), "both": Counter()}
+    in_gold, in_predicted, in_both = (Counter[str]() for _ in range(3))
     words = correct_tags = 0
     for one, other in zip(gold, predicted, strict=True):
         gold_tags, predicted_tags = _tags(one), _tags(other)
         words += len(gold_tags)
         correct_tags += sum(a == b for a, b in zip(gold_tags, predicted_tags, strict=True))
         gold_chunks, predicted_chunks = _chunks(gold_tags), _chunks(predicted_tags)
-        counts["gold"].update(chunk.tag for chunk in gold_chunks)
-        counts["predicted"].update(chunk.tag for chunk in predicted_chunks)
-        counts["both"].update(chunk.tag for chunk in gold_chunks & predicted_chunks)
+        in_gold.update(chunk.tag for chunk in gold_chunks)
+        in_predicted.update(chunk.tag for chunk in predicted_chunks)
+        in_both.update(chunk.tag for chunk in gold_chunks & predicted_chunks)
     types = {
-        name: PhraseScore(counts["gold"][name], counts["predicted"][name], counts["both"][name])
-        for name in counts["gold"] | counts["predicted"]
+        name: PhraseScore(in_gold[name], in_predicted[name], in_both[name])
+        for name in in_gold | in_predicted
     }
     return ChunkScores(words, correct_tags, types)
 

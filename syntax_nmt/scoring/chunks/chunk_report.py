@@ -43,19 +43,37 @@ def chunk_lines(corpus: ChunkedCorpus, form: str) -> Iterator[str]:
             yield f"{' '.join(iob2_tags(chunks))}\n"
 
 
+@dataclass(frozen=True)
+class ChunkWords(Result):
+    """The words of a chunk, and its type."""
+
+    tag: str
+    words: list[str]
+
+
+@dataclass(frozen=True)
+class ChunkAttention(Result):
+    """The attention of the chunks of a translation to the words of its source.
+
+    Attributes:
+        attention: of each chunk, the weights of the source words.
+    """
+
+    source: list[str]
+    chunks: list[ChunkWords]
+    attention: list[list[float]]
+
+
 def attention_lines(corpus: ChunkedCorpus) -> Iterator[str]:
-    """One JSON object a sentence: source words, chunks, and the matrix of their attention."""
+    """The JSON object of a :class:`ChunkAttention` a sentence."""
     rows = zip(corpus.chunks, corpus.words or [], corpus.sources or [], corpus.alignments or [])
     for chunks, words, source, matrix in rows:
-        sentence = {
-            "source": source,
-            "chunks": [
-                {"tag": chunk.tag, "words": words[chunk.start : chunk.end]}
-                for chunk in chunks or ()
-            ],
-            "attention": [] if matrix is None else matrix.round(4).tolist(),
-        }
-        yield json.dumps(sentence, ensure_ascii=False) + "\n"
+        sentence = ChunkAttention(
+            list(source),
+            [ChunkWords(each.tag, list(words[each.start : each.end])) for each in chunks or ()],
+            [] if matrix is None else matrix.round(4).tolist(),
+        )
+        yield json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"
 
 
 @dataclass

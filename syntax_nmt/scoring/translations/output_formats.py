@@ -66,12 +66,10 @@ def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
     if not found[kind]:
         raise UserError(f"{name}: no H- or D- lines: was fairseq-generate run with --quiet?")
     _check_complete(found, kind, name)
-    return GenerateOutput(
-        _in_order(found[kind]),
-        _in_order(found["T"]) if len(found["T"]) == len(found[kind]) else None,
-        _in_order(found["S"]) if len(found["S"]) == len(found[kind]) else None,
-        _in_order(found["H"]) if len(found["H"]) == len(found[kind]) else None,
-    )
+    hypotheses = _in_order(found[kind])
+    others = (found[other] for other in "TSH")
+    complete = (_in_order(x) if len(x) == len(hypotheses) else None for x in others)
+    return GenerateOutput(hypotheses, *complete)
 
 
 def _text(kind: str, line: str, where: str) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small_models import build, write_dictionaries
+from small_models import build, draw_trees, write_dictionaries
 
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.data.annotation.kind import BatchedText
@@ -50,7 +50,7 @@ def batch_of(rows, words, left_pad=True, wider=0):
 def drawn(words=WORDS, unparsed=UNPARSED):
     random = np.random.default_rng(5)
     return [
-        TREES.no_row(n) if n == 0 or row == unparsed else TREES.draw(n, 0, random)
+        TREES.no_row(n) if n == 0 or row == unparsed else draw_trees(n, random)
         for row, n in enumerate(words)
     ]
 

@@ -55,14 +55,14 @@ def test_losses(log):
 
 def test_figures(log):
     figures = training_figures(read_training_log(log))
-    assert figures["architecture"] == "rnn_tiny"
-    assert figures["model"] == "SyntaxRNNModel"
-    assert figures["criterion"] == "ChunkCrossEntropyCriterion"
-    assert figures["parameters"] == 7522304
-    assert (figures["epochs"], figures["updates"], figures["seconds"]) == (3, 300, 150)
-    assert not figures["finished"]
+    assert figures.architecture == "rnn_tiny"
+    assert figures.model == "SyntaxRNNModel"
+    assert figures.criterion == "ChunkCrossEntropyCriterion"
+    assert figures.parameters == 7522304
+    assert (figures.epochs, figures.updates, figures.seconds) == (3, 300, 150)
+    assert not figures.finished
     write(log.with_name("done.log"), [*log.read_text().splitlines(), DONE])
-    assert training_figures(read_training_log(log.with_name("done.log")))["finished"]
+    assert training_figures(read_training_log(log.with_name("done.log"))).finished
 
 
 def test_quantities_are_losses_and_accuracies(log):
@@ -121,7 +121,7 @@ def test_values_that_are_not_finite(tmp_path):
         writer.train(1, 1)
         writer.train(2, 2, shift=math.nan, uas=50.0)
     found = read_training_log(tmp_path / "nan.log")
-    assert training_figures(found)["not_finite"] == ["loss", "nll_loss", "ppl"]
+    assert training_figures(found).not_finite == ("loss", "nll_loss", "ppl")
     assert [updates for updates, _ in training_curve(found, "loss")] == [50, 100]
     assert [updates for updates, _ in validation_curve(found, "uas")] == [200]
     assert found.best().updates == 100

@@ -1,0 +1,14 @@
+"""The dictionaries that fairseq hands about in a training."""
+
+from typing import Any
+
+Batch = dict[str, Any]
+"""A batch of sentence pairs: fairseq's `id`, `nsentences`, `ntokens`, `target`, `net_input`, the
+arguments of the model's forward pass, and annotation under the keys of its kinds."""
+
+ModelExtra = dict[str, Any]
+"""What a model returns beside its logits: fairseq's `attn` and `inner_states`, and what
+:mod:`syntax_nmt.backbone.structures` and methods name."""
+
+Logged = dict[str, Any]
+"""Numbers of a batch for the log, by name: tensors of one number, or numbers of Python."""
