@@ -7,7 +7,7 @@ from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
-from syntax_nmt.scoring.translations.lengths import LongTranslations
+from syntax_nmt.scoring.translations.lengths import USUAL, LongTranslations
 from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
     SignificanceTests,
@@ -170,10 +170,12 @@ def corpus_comparison(
         ComparedSystem(system.name, system.files, of_system, system.balanced_trees)
         for system, of_system in zip(test_set.systems, scores)
     ]
+    has_lengths = test_set.source is not None and metrics.given is None
     return Comparison(
         test_set.sentences,
         [reference.name for reference in test_set.references],
         systems[0].name,
         metrics.descriptions(**tests.signature()),
         systems,
+        longer=USUAL.exceeded(test_set).if_any() if has_lengths else None,
     )

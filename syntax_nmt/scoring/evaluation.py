@@ -6,7 +6,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
 from syntax_nmt.scoring.scores import Scores, corpus_scores
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
-from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, LengthLimit
+from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
 from syntax_nmt.scoring.translations.resampling import Confidence
@@ -81,7 +81,5 @@ def compare(
     found = corpus_comparison(metrics, test_set, statistics, tests)
     found.words_by = of_words
     if cut is not None:
-        found.cut = longer
-    elif test_set.source is not None and metrics.given is None:
-        found.longer = USUAL.exceeded(test_set).if_any()
+        found.cut, found.longer = longer, None
     return found

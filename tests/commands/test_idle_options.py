@@ -6,7 +6,6 @@ from translations import refused
 IDLE = [
     ("score x --reference y --confidence-n 5", "--confidence-n does nothing without --confidence"),
     ("score x --reference y --seed 5", "--seed does nothing without --confidence"),
-    ("compare x y --reference z --source s", "--source does nothing without --cut"),
     (
         "score x -r y --sentence-metric z",
         "--sentence-metric does nothing without",
