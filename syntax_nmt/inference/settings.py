@@ -6,12 +6,18 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import DECODER, ENCODER, flag
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.errors import UserError
 
 TEST = "test"
 MAX_TOKENS = 4000  # logits of 32,000 words in float32 take 0.5 GB, and their softmax as much again
+CROSS = "cross"
+ATTENTIONS = (
+    ENCODER,
+    DECODER,
+    CROSS,
+)  # self-attention of both sides, and the decoder's over the source
 TOKENIZERS = ("moses", "nltk", "space", "syntax_words")  # of fairseq, and ours
 
 # The file option of each subword scheme.

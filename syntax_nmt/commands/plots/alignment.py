@@ -1,9 +1,10 @@
 """`syntax-nmt plot alignment`: a word alignment, gold links framed."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_parallel
 from syntax_nmt.commands.shared.checks import require_companion_options
@@ -11,8 +12,9 @@ from syntax_nmt.commands.shared.models import add_base_argument, add_subwords_ar
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError, note
-from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
-from syntax_nmt.scoring.alignments.alignment import links_outside, read_alignments, read_gold
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +36,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: options or files cannot be used.
     """
+    from syntax_nmt.pictures.plots.alignment_matrix import draw_alignment
+    from syntax_nmt.scoring.alignments.alignment import links_outside, read_alignments, read_gold
+
     if not (args.hypothesis or args.gold):
         raise UserError("there is nothing to draw: give alignments as --hypothesis or --gold")
     require_companion_options(args, {"hypothesis_base": ("hypothesis",), "gold_base": ("gold",)})

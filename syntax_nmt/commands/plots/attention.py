@@ -1,11 +1,13 @@
 """`syntax-nmt plot attention`: the attention of the heads of a layer, gold heads framed."""
 
+from __future__ import annotations
+
 import argparse
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from syntax_nmt.arguments import add_files, add_flags, add_numbers, natural_int
+from syntax_nmt.arguments import DECODER, ENCODER, add_files, add_flags, add_numbers, natural_int
 from syntax_nmt.commands.plots.model_sentence import (
     ModelSentence,
     Side,
@@ -17,17 +19,13 @@ from syntax_nmt.commands.plots.sentence_choice import chosen
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.extraction.alignments import word_attention
-from syntax_nmt.inference.extraction.attention_heads import (
-    ATTENTIONS,
-    CROSS,
-    DECODER,
-    ENCODER,
-    HeadWeights,
-    head_weights,
-)
-from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
+from syntax_nmt.inference.settings import ATTENTIONS, CROSS
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
+
+    from syntax_nmt.inference.extraction.attention_heads import HeadWeights
 
 EOS = "</s>"
 
@@ -68,6 +66,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: options, the model or the files cannot be used.
     """
+    from syntax_nmt.inference.extraction.attention_heads import head_weights
+    from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
+
     attention = args.attention or (CROSS if args.target else ENCODER)
     if attention != ENCODER and not args.target:
         raise UserError(f"--attention {attention} needs a translation: add --target")
@@ -126,6 +127,8 @@ def _between_words(
     found: HeadWeights, head: int, rows: Side, columns: Side, eos_first: bool
 ) -> np.ndarray:
     """EOS is a word of one piece."""
+    from syntax_nmt.inference.extraction.alignments import word_attention
+
     counts = [[*side.counts] for side in (rows, columns)]
     if found.with_eos:
         counts[0].append(1)

@@ -1,21 +1,24 @@
 """`syntax-nmt plot chunks`: the chunks of a sentence, or their attention."""
 
+from __future__ import annotations
+
 import argparse
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen, chosen_parallel
 from syntax_nmt.data.chunks import OUTSIDE, Chunk
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
-from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
-from syntax_nmt.scoring.chunks.chunk_file import read_chunk_file
-from syntax_nmt.scoring.chunks.chunk_report import ChunkAttention, ChunkWords
 from syntax_nmt.text.joints import joined_hyphens, plain_hyphen
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
+
+    from syntax_nmt.scoring.chunks.chunk_report import ChunkWords
 
 DESCRIPTION = """\
 The chunks of --hypothesis, of --gold, or both, below the words of --target; or, with --alignments,
@@ -52,6 +55,9 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _segmentation(args: argparse.Namespace) -> Figure:
+    from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
+    from syntax_nmt.scoring.chunks.chunk_file import read_chunk_file
+
     texts = [line.split() for line in read_lines(args.target)]
     columns: list[tuple[str, Sequence]] = [(args.target, texts)]
     paths = {"model": args.hypothesis, _REFERENCE: args.gold}
@@ -73,6 +79,9 @@ def _segmentation(args: argparse.Namespace) -> Figure:
 
 
 def _attention(args: argparse.Namespace) -> Figure:
+    from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
+    from syntax_nmt.scoring.chunks.chunk_report import ChunkAttention
+
     where = f"{args.alignments}:{args.sentence}"
     line = chosen(read_lines(args.alignments), args.sentence, args.alignments)
     try:

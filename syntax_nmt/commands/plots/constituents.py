@@ -1,14 +1,16 @@
 """`syntax-nmt plot constituents`: a constituency tree, compared with a gold tree."""
 
-import argparse
+from __future__ import annotations
 
-from matplotlib.figure import Figure
+import argparse
+from typing import TYPE_CHECKING
 
 from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen_trees
 from syntax_nmt.data.annotation_transfer import check_same_text
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
-from syntax_nmt.scoring.constituents.tree_file import read_tree_file
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +29,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or the sentence has no tree.
     """
+    from syntax_nmt.pictures.plots.constituency_tree import draw_constituents
+    from syntax_nmt.scoring.constituents.tree_file import read_tree_file
+
     tree, gold = chosen_trees(args, read_tree_file)
     if gold is not None:
         where, name = (f"{path}:{args.sentence}" for path in (args.gold, args.trees))

@@ -1,13 +1,18 @@
 """`syntax-nmt plot contrast`: accuracy on contrastive pairs by distance, with intervals."""
 
-import argparse
+from __future__ import annotations
 
-from matplotlib.figure import Figure
+import argparse
+from typing import TYPE_CHECKING
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves
-from syntax_nmt.scoring.contrast.contrast_report import Contrast, ModelAccuracy
 from syntax_nmt.scoring.json_figures import free_name, read_result
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
+
+    from syntax_nmt.pictures.plots.group_curves import Point
+    from syntax_nmt.scoring.contrast.contrast_report import ModelAccuracy
 
 _COMMAND = "syntax-nmt contrast"
 
@@ -28,6 +33,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or have no distances.
     """
+    from syntax_nmt.pictures.plots.group_curves import Group, draw_curves
+    from syntax_nmt.scoring.contrast.contrast_report import Contrast
+
     models: dict[str, dict[int, Point]] = {}
     labels: dict[int, str] = {}
     pairs: dict[int, int] = {}
@@ -58,6 +66,8 @@ def figure(args: argparse.Namespace) -> Figure:
 
 def _points(model: ModelAccuracy) -> dict[int, Point]:
     """The accuracies by the least distance of each group."""
+    from syntax_nmt.pictures.plots.group_curves import Point
+
     return {
         part.least: Point(part.accuracy, part.interval.low, part.interval.high)
         for part in model.by_distance

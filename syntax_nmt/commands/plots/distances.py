@@ -1,9 +1,11 @@
 """`syntax-nmt plot distances`: syntactic distances of a model with latent phrases."""
 
+from __future__ import annotations
+
 import argparse
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from syntax_nmt.arguments import add_numbers, natural_int
 from syntax_nmt.backbone.structures import SOURCE_DISTANCES, TARGET_DISTANCES, StructureLayers
@@ -14,8 +16,9 @@ from syntax_nmt.commands.plots.model_sentence import (
     model_sentence,
 )
 from syntax_nmt.errors import errors_of
-from syntax_nmt.inference.extraction.model_distances import check_model, layers_with_distances
-from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
 
 _HALVES = {"source": "encoder", "target": "decoder"}
 
@@ -43,6 +46,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: options, the model or the files cannot be used.
     """
+    from syntax_nmt.inference.extraction.model_distances import check_model, layers_with_distances
+    from syntax_nmt.pictures.plots.distance_bars import TokenDistances, draw_distances
+
     sentence = model_sentence(args)
     sides = {"source": sentence.source}
     if args.target:

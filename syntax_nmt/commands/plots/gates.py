@@ -1,14 +1,16 @@
 """`syntax-nmt plot gates`: the arcs of a sentence, and how far a layer opens their gates."""
 
-import argparse
+from __future__ import annotations
 
-from matplotlib.figure import Figure
+import argparse
+from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import add_numbers
 from syntax_nmt.commands.plots.model_sentence import add_model_sentence_arguments, model_sentence
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.inference.extraction.arc_gates import arc_gates
-from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +28,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: options, the model or the files cannot be used.
     """
+    from syntax_nmt.inference.extraction.arc_gates import arc_gates
+    from syntax_nmt.pictures.plots.dependency_arcs import draw_dependencies
+
     sentence = model_sentence(args)
     found = arc_gates(sentence.decoder, sentence.pair, args.layer)
     gates = zip(*found.gates.values())

@@ -1,15 +1,20 @@
 """`syntax-nmt plot length`: BLEU, or any other score, by length."""
 
+from __future__ import annotations
+
 import argparse
 import re
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.plots.group_curves import Group, Point, draw_curves, score_point
 from syntax_nmt.scoring.json_figures import free_name, read_result
-from syntax_nmt.scoring.scores import Scores
-from syntax_nmt.scoring.translations.results import Score
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
+
+    from syntax_nmt.pictures.plots.group_curves import Group, Point
+    from syntax_nmt.scoring.scores import Scores
+    from syntax_nmt.scoring.translations.results import Score
 
 _COMMAND = "syntax-nmt score"
 _FOLDERS = re.compile(r"\S*/")
@@ -37,6 +42,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or do not go together.
     """
+    from syntax_nmt.pictures.plots.group_curves import Group, draw_curves, score_point
+    from syntax_nmt.scoring.scores import Scores
+
     metric, bars = args.metric, set()
     groups: list[Group] = []
     systems: dict[str, list[Point | None]] = {}

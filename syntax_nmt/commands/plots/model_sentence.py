@@ -1,8 +1,11 @@
 """A sentence and its translation, in pieces and in words, with the model that reads them."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from syntax_nmt.commands.plots.sentence_choice import add_sentence_argument, chosen
 from syntax_nmt.commands.shared.forcing import add_forcing_arguments, segmentation_of
@@ -14,10 +17,11 @@ from syntax_nmt.commands.shared.models import (
 )
 from syntax_nmt.data.subwords import OPENER, detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.inference.forced_model import ForcedModel
 from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.text.joints import plain_hyphen, plain_hyphens
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from syntax_nmt.inference.forced_decoding import ForcedDecoder
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,8 @@ def model_sentence(args: argparse.Namespace) -> ModelSentence:
     Raises:
         UserError: options, the model or the files cannot be used, or the sentence is too long.
     """
+    from syntax_nmt.inference.forced_model import ForcedModel
+
     model = ForcedModel.load(model_files(args), segmentation_of(args))
     pairs = model.pairs(args.source, args.target)
     pair = chosen(pairs, args.sentence, args.source)

@@ -1,14 +1,17 @@
 """`syntax-nmt plot translation`: a sentence that is translated now, its tree, and the attention."""
 
+from __future__ import annotations
+
 import argparse
 from dataclasses import replace
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.data.typed_words import typed_words
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.plots.translated_sentence import draw_translation
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +30,7 @@ def figure(args: argparse.Namespace) -> Figure:
         UserError: the model has no supervised heads, or cannot be used.
     """
     from syntax_nmt.inference.loading import load
+    from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 
     model = load(args.path, args.data)
     tree = model.trees(args.text, "dependencies")

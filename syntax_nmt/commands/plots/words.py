@@ -1,27 +1,21 @@
 """`syntax-nmt plot words`: words by bucket, or the differences of systems, with intervals."""
 
-import argparse
-from dataclasses import dataclass
+from __future__ import annotations
 
-from matplotlib.figure import Figure
+import argparse
+from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import add_flags
 from syntax_nmt.errors import UserError
-from syntax_nmt.pictures.plots.dot_rows import draw_dots
-from syntax_nmt.pictures.plots.group_curves import Group, Point
-from syntax_nmt.pictures.plots.word_dots import word_dots
-from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.json_figures import free_name, read_result
-from syntax_nmt.scoring.words.bucket_tables import BucketTable
+
+if TYPE_CHECKING:  # help starts without matplotlib and torch
+    from matplotlib.figure import Figure
+
+    from syntax_nmt.pictures.plots.group_curves import Group, Point
+    from syntax_nmt.scoring.words.bucket_tables import BucketTable
 
 _COMMAND = "syntax-nmt compare"
-
-
-@dataclass
-class _WithWords(Result):
-    """What is read of the results of `score` and `compare`."""
-
-    words_by: list[BucketTable] | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +42,9 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: files cannot be used, or do not go together.
     """
+    from syntax_nmt.pictures.plots.dot_rows import draw_dots
+    from syntax_nmt.pictures.plots.word_dots import word_dots
+
     groups: list[Group] = []
     systems: dict[str, list[Point | None]] = {}
     about = ""
@@ -69,7 +66,9 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _table(path: str, wanted: str | None) -> BucketTable:
-    found = read_result(path, _WithWords, _COMMAND)
+    from syntax_nmt.scoring.words.bucket_tables import TablesOfWords
+
+    found = read_result(path, TablesOfWords, _COMMAND)
     tables = {table.by: table for table in found.words_by or ()}
     if not tables:
         raise UserError(f"{path}: has no words by bucket: write it with --words-by")

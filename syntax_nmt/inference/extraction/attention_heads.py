@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from syntax_nmt.backbone.layer_hooks import captured_layer_outputs, extra_layer_
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import CrossAttention, layer_index
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.settings import CROSS
 from syntax_nmt.scoring.parallel_text import TokenPair
-
-CROSS = "cross"
-ATTENTIONS: Final = (ENCODER, DECODER, CROSS)
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def head_weights(
 
     Args:
         pair: a sentence and its translation; not needed for the encoder's attention. It must fit.
-        attention: one of :data:`ATTENTIONS`.
+        attention: one of :data:`~.settings.ATTENTIONS`.
         layer: counted from 0 at the bottom or −1 at the top; None = the encoder's one whose heads
             have a task of their own, else the penultimate one, or the only one.
 

@@ -171,6 +171,13 @@ class BucketTable(Result):
         return Table(head, rows, f"{self}{adjustment}")
 
 
+@dataclass
+class TablesOfWords(Result):
+    """What the results of `score` and `compare` have of words."""
+
+    words_by: list[BucketTable] | None = None
+
+
 def score_tables(tables: Sequence[BucketTable], digits: int) -> list[Table]:
     """For each kind of buckets a table for each system.
 

@@ -10,16 +10,12 @@ from latent_models import latent_checkpoint
 from methods import MIXED
 from parser_files import PIECES
 
+from syntax_nmt.arguments import DECODER, ENCODER
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import CrossAttention
-from syntax_nmt.inference.extraction.attention_heads import (
-    CROSS,
-    DECODER,
-    ENCODER,
-    head_weights,
-    unfused_attention,
-)
+from syntax_nmt.inference.extraction.attention_heads import head_weights, unfused_attention
+from syntax_nmt.inference.settings import CROSS
 from syntax_nmt.scoring.parallel_text import TokenPair
 
 PAIR = TokenPair(tuple(PIECES[0].split()), tuple(PIECES[5].split()))

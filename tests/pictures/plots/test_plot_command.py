@@ -29,10 +29,17 @@ from syntax_nmt.scoring.translations.results import Score
 from syntax_nmt.scoring.translations.significance import SeedTest
 from syntax_nmt.scoring.words.bucket_tables import Bucket, BucketScore, BucketTable
 
-KINDS = ("alignment", "attention", "chunks", "constituents", "dependencies", "distances")
-FUNCTIONS = {kind: f"draw_{kind}" for kind in KINDS}
-FUNCTIONS |= dict.fromkeys(("length", "contrast"), "draw_curves")
-FUNCTIONS["words"] = "draw_dots"
+DRAWN_BY = {
+    "alignment": "alignment_matrix.draw_alignment",
+    "attention": "attention_panels.draw_attention",
+    "chunks": "chunk_strips.draw_chunks",
+    "constituents": "constituency_tree.draw_constituents",
+    "dependencies": "dependency_arcs.draw_dependencies",
+    "distances": "distance_bars.draw_distances",
+    "length": "group_curves.draw_curves",
+    "contrast": "group_curves.draw_curves",
+    "words": "dot_rows.draw_dots",
+}
 
 
 def shown(pieces):
@@ -51,7 +58,8 @@ def plot(tmp_path, capsys, monkeypatch):
 
     def run(kind, *arguments, output="picture.svg"):
         seen = []
-        module, name = importlib.import_module(f"syntax_nmt.commands.plots.{kind}"), FUNCTIONS[kind]
+        module, name = DRAWN_BY[kind].split(".")
+        module = importlib.import_module(f"syntax_nmt.pictures.plots.{module}")
         draw = getattr(module, name)
 
         def spy(*args, **kwargs):
@@ -250,7 +258,7 @@ class TestFiles:
         }
         empty = {"source": ["a"], "chunks": [], "attention": []}
         path = write("j", json.dumps(empty), json.dumps(sentence), "{")
-        monkeypatch.setitem(FUNCTIONS, "chunks", FUNCTIONS["attention"])
+        monkeypatch.setitem(DRAWN_BY, "chunks", DRAWN_BY["attention"])
         (panels, rows, columns, *_), _, _ = plot("chunks", "--alignments", path, "--sentence", 2)
         assert rows == ["[NP x-y]", "."]
         assert columns == ["a", "-"]
