@@ -6,7 +6,7 @@ from commands import refuse
 from syntax_nmt.data.annotation.columns import LEMMA, UPOS
 from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.stanza.models import StanzaModels
 from syntax_nmt.preparation.empty_columns import refuse_not_made
 
 
