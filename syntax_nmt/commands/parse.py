@@ -10,8 +10,8 @@ from syntax_nmt.commands.annotating import (
     add_worker_options,
     refuse_unused_models,
     run_annotation,
+    uses_stanza,
 )
-from syntax_nmt.commands.shared.parsers import uses_stanza
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import DEPENDENCIES
 from syntax_nmt.parsing.program import OPTION

@@ -18,6 +18,7 @@ from syntax_nmt.commands.annotating import (
     find_annotators,
     resources,
     unused_models,
+    uses_stanza,
 )
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import (
@@ -25,7 +26,6 @@ from syntax_nmt.commands.shared.linearised import (
     linearising,
     parsed_first,
 )
-from syntax_nmt.commands.shared.parsers import uses_stanza
 from syntax_nmt.commands.shared.shards import (
     SHARD_NEEDS,
     add_shard_arguments,
