@@ -77,6 +77,8 @@ setup(
         "docs": ["mkdocs-material>=9.6", "mkdocstrings-python>=1.16", "ruff>=0.15"],
         "experiments": ["jsonschema>=4.20", "snakemake>=9; python_version >= '3.11'"],
         "serve": ["starlette>=0.40", "uvicorn>=0.30"],
+        "spacy": ["spacy>=3.7"],  # --parser spacy
+        "udpipe": ["ufal.udpipe>=1.3"],  # --parser udpipe
         "test": [
             "ctranslate2>=4.6",
             "dask[distributed]>=2024.1",
@@ -90,7 +92,9 @@ setup(
             "pytest-xdist>=3.8",
             "ruff>=0.15",
             "snakemake>=9; python_version >= '3.11'",
+            "spacy>=3.7",
             "starlette>=0.40",
+            "ufal.udpipe>=1.3",
             "uvicorn>=0.30",
         ],
     },

@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "train": ("syntax_nmt.commands.train", "train methods on prepared data, and compare them"),
     "translate": ("syntax_nmt.commands.translate", "translate text with a trained method"),
-    "parse": ("syntax_nmt.commands.parse", "parse tokenised text with Stanza"),
+    "parse": ("syntax_nmt.commands.parse", "parse tokenised text"),
     "chunk": (
         "syntax_nmt.commands.chunk",
         "chunk tokenised text; train and score a chunker",

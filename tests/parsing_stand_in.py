@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.parsing import configured
-from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing import config
+from syntax_nmt.parsing.stanza.models import StanzaModels
 
 WIDTH = 3
 TAGS = ("NOUN", "VERB")
@@ -66,5 +66,5 @@ def write_config(folder: Path) -> tuple[str, str]:
 def parsing(folder: Path) -> Iterator[tuple[str, str]]:
     """Within, the options that are given parse with the stand-ins."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(configured, "loaded_analyser", stand_in)
+        patch.setattr(config, "loaded_analyser", stand_in)
         yield write_config(folder)

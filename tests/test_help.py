@@ -23,7 +23,7 @@ def test_every_option_says_what_it_is(command):
         assert action.help == argparse.SUPPRESS or action.help[0].isalnum(), action.help
 
 
-SLOW = {"torch", "fairseq", "stanza", "omegaconf", "matplotlib", "sacrebleu", "scipy"}
+SLOW = {"torch", "fairseq", "stanza", "omegaconf", "matplotlib", "sacrebleu", "scipy", "spacy"}
 SCORING = ("score", "compare", "report")  # take their choices from sacrebleu and the tests
 HELP = """
 import sys

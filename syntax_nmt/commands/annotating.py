@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,25 +12,34 @@ from pathlib import Path
 from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.commands.shared.checks import require_companion_options
-from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.commands.shared.linearised import parsed_first
+from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.word_annotation import SKIP, STOP
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.models import CHUNKER, TASKS, find_models
+from syntax_nmt.parsing.parser import DEPENDENCIES
+from syntax_nmt.parsing.parsers import PARSERS, STANZA, ModelPaths, find_parser
+from syntax_nmt.parsing.program import OPTION, ProgramCommand
+from syntax_nmt.parsing.stanza.models import CHUNKER, TASKS
 from syntax_nmt.preparation.annotators.annotate import PART_SIZE, Resources, annotate_file, describe
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import Annotator, ModelAnnotator, ProgramAnnotator
 from syntax_nmt.preparation.annotators.shard import Shard, find_shard
 
 BY = ("tagger", "rules")
 """How chunks are made."""
+SECONDS = 600
+_NEEDS = {"parser_model": ("parser",), "parse_seconds": ("parse_command",)}
 
 
 def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
     """Adds the options for the location and execution of models.
 
     Args:
-        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`.
+        *tasks: of :data:`~syntax_nmt.parsing.stanza.models.TASKS`.
     """
+    if DEPENDENCIES in tasks:
+        add_parser_options(parser)
     files = {name: file for task in tasks for name, file in TASKS[task].items()}
     names = ", ".join(file.file_name for file in files.values())
     parser.add_argument(
@@ -59,7 +68,8 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
     parser.add_argument(
         "--device",
         default="cpu",
-        help="cpu, cuda (each worker takes the GPU of its local rank) or cuda:N (default: cpu)",
+        help="cpu, cuda (each worker takes the GPU of its local rank) or cuda:N; UDPipe and "
+        "programs do not use it (default: cpu)",
     )
     add_numbers(
         parser,
@@ -71,6 +81,55 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         ),
         batch_size=(1000, "words per batch"),
     )
+
+
+def add_parser_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that choose the parser of dependencies."""
+    parser.add_argument(
+        "--parser",
+        choices=PARSERS,
+        help="what makes dependency trees; constituents and chunks are Stanza's (default: "
+        f"{STANZA})",
+    )
+    parser.add_argument(
+        "--parser-model",
+        metavar="PATH",
+        type=Path,
+        help="the model of --parser udpipe (a file) or spacy (a folder)",
+    )
+    parser.add_argument(
+        OPTION,
+        metavar="CMD",
+        help="a program that makes dependency trees in place of --parser: it gets words, a "
+        "sentence a line, and writes CoNLL-U; it runs once a worker, without a shell, and only "
+        "from this option",
+    )
+    add_numbers(
+        parser,
+        positive_int,
+        parse_seconds=f"the longest silence of that program (default: {SECONDS})",
+    )
+
+
+def check_parser_options(args: argparse.Namespace) -> None:
+    """Refuses options of :func:`add_parser_options` that do not go together.
+
+    Raises:
+        UserError: names them.
+    """
+    require_companion_options(args, _NEEDS)
+    if args.parse_command is not None and args.parser is not None:
+        raise UserError(f"--parser and {OPTION} exclude each other: leave one out")
+    if args.parser == STANZA and args.parser_model is not None:
+        raise UserError(
+            f"--parser-model {args.parser_model}: is no option of Stanza: give --stanza-dir or "
+            "--stanza-model, or another --parser"
+        )
+
+
+def uses_stanza(args: argparse.Namespace) -> bool:
+    """Whether Stanza makes dependency trees of the source."""
+    return args.parse_command is None and args.parser in (None, STANZA)
 
 
 def _named_model(names: Mapping[str, str], text: str) -> tuple[str, Path]:
@@ -156,69 +215,124 @@ class AnnotatorSettings:
     """Where models are, and how they run: the values of :func:`add_model_options`.
 
     Attributes:
-        stanza_dir: folder of the models; None = Stanza's own.
-        single: models in place of the folder's, by Stanza's names of the files.
-        chunk_model: a sequence tagger of chunks; None = the folder's.
+        paths: the parser of dependencies, and all models.
         device: as `--device`.
         max_words: longer sentences are not annotated.
         batch_size: words.
+        command: of a program that makes dependency trees in place of the parser; None = no program.
+        seconds: that the program may be silent.
     """
 
-    stanza_dir: Path | None
-    single: Mapping[str, Path]
-    chunk_model: Path | None
+    paths: ModelPaths
     device: str
     max_words: int
     batch_size: int
+    command: str | None = None
+    seconds: int = SECONDS
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> AnnotatorSettings:
-        """Those of a command line."""
-        return cls(
-            args.stanza_dir,
-            dict(args.stanza_model),
-            getattr(args, "chunk_model", None),
-            args.device,
-            args.max_words,
-            args.batch_size,
-        )
-
-    def annotator(self, task: str, lang: str, stanza_dir: Path | None = None) -> StanzaAnnotator:
-        """Finds and checks the models.
-
-        Args:
-            task: of :data:`~syntax_nmt.parsing.models.TASKS`.
-            lang: language of the text.
-            stanza_dir: used instead of the settings' own.
+        """Those of a command line.
 
         Raises:
-            UserError: models are missing.
+            UserError: options of parsers do not go together.
         """
-        given = {**self.single, CHUNKER: self.chunk_model}
-        models = find_models(task, lang, stanza_dir or self.stanza_dir, given)
-        return StanzaAnnotator(models, self.device, self.max_words, self.batch_size)
+        files = {**dict(args.stanza_model), CHUNKER: getattr(args, "chunk_model", None)}
+        paths = ModelPaths(stanza_dir=args.stanza_dir, stanza_files=files)
+        limits = (args.device, args.max_words, args.batch_size)
+        if not hasattr(args, "parser"):  # nothing is parsed
+            return cls(paths, *limits)
+        check_parser_options(args)
+        paths = paths._replace(parser=args.parser or STANZA, model=args.parser_model)
+        return cls(paths, *limits, args.parse_command, args.parse_seconds or SECONDS)
+
+    def annotator(self, task: str, lang: str) -> Annotator:
+        """Finds and checks the models, or the program.
+
+        Args:
+            task: of :data:`~syntax_nmt.parsing.stanza.models.TASKS`.
+            lang: language of the text.
+
+        Raises:
+            UserError: models are missing, the parser is not installed, or there is no program.
+        """
+        if task == DEPENDENCIES and self.command is not None:
+            program = ProgramCommand.of(self.command, lang, self.seconds)
+            return ProgramAnnotator(program, self.max_words)
+        models = find_parser(task, lang, self.paths)
+        return ModelAnnotator(models, self.device, self.max_words, self.batch_size)
 
 
-def chunk_annotator(
-    settings: AnnotatorSettings, lang: str, by: str, stanza_dir: Path | None = None
-) -> StanzaAnnotator:
+def chunk_annotator(settings: AnnotatorSettings, lang: str, by: str) -> Annotator:
     """The chunk annotator.
 
     Args:
         lang: language of the text.
         by: one of :data:`BY`.
-        stanza_dir: used instead of the settings' own.
 
     Raises:
         UserError: models are missing, or a tagger is given to the rules.
     """
     if by == "rules":
-        if settings.chunk_model is not None:
-            raise UserError(
-                f"--chunk-model {settings.chunk_model}: the rules use no tagger: leave it out"
-            )
-        return replace(settings.annotator("constituents", lang, stanza_dir), as_chunks=True)
-    return settings.annotator("chunks", lang, stanza_dir)
+        tagger = settings.paths.stanza_files.get(CHUNKER)
+        if tagger is not None:
+            raise UserError(f"--chunk-model {tagger}: the rules use no tagger: leave it out")
+        found = settings.annotator("constituents", lang)
+        assert isinstance(found, ModelAnnotator)
+        return replace(found, as_chunks=True)
+    return settings.annotator("chunks", lang)
+
+
+class _Found:
+    """An annotator, found at the first call in each process.
+
+    Args:
+        find: finds and checks its models; can be pickled.
+    """
+
+    def __init__(self, find: Callable[[], Annotator]) -> None:
+        self._find = find
+        self._annotator: Annotator | None = None
+
+    def __call__(self) -> Annotator:
+        if self._annotator is None:
+            self._annotator = self._find()
+        return self._annotator
+
+
+def find_annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], Annotator]]:
+    """The annotator of each requested kind; it looks for its models when called."""
+    found: dict[AnnotationKind, Callable[[], Annotator]] = {}
+    parsed, _ = parsed_first(args.linearised, args.source_lang, args.target_lang)
+    settings = AnnotatorSettings.of(args)
+    target = args.target_lang
+    # Single models and programs are of the source, but the chunker.
+    paths = settings.paths
+    if args.target_stanza_dir is not None:
+        paths = paths._replace(stanza_dir=args.target_stanza_dir)
+    of_chunks = replace(settings, paths=paths)
+    of_target = replace(
+        settings,
+        paths=paths._replace(stanza_files={}, model=args.target_parser_model),
+        command=None,
+    )
+    if args.parse:
+        found[HEADS] = _Found(partial(_parser, settings, parsed))
+    if args.constituents:
+        found[PHRASES] = _Found(partial(settings.annotator, "constituents", parsed))
+    if args.chunks:
+        found[CHUNKS] = _Found(partial(chunk_annotator, of_chunks, target, args.chunks))
+    if args.target_parse:
+        found[TARGET_HEADS] = _Found(partial(of_target.annotator, DEPENDENCIES, target))
+    return found
+
+
+def _parser(settings: AnnotatorSettings, lang: str) -> Annotator:
+    """The annotator of dependencies, which are parsed unless the user declines."""
+    try:
+        return settings.annotator(DEPENDENCIES, lang)
+    except UserError as error:
+        raise UserError(f"{error}; or --no-parse to do without") from None
 
 
 def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
@@ -226,28 +340,30 @@ def unused_models(args: argparse.Namespace, *tasks: str) -> list[str]:
 
     Args:
         args: the parsed options.
-        *tasks: of :data:`~syntax_nmt.parsing.models.TASKS`, those that are carried out.
+        *tasks: of :data:`~syntax_nmt.parsing.stanza.models.TASKS`, those that are carried out.
     """
     used = {name for task in tasks for name in TASKS[task]}
     options = {name: file.option for files in TASKS.values() for name, file in files.items()}
     return [f"{options[name]}{path}" for name, path in args.stanza_model if name not in used]
 
 
-def refuse_unused_models(args: argparse.Namespace, task: str) -> None:
+def refuse_unused_models(args: argparse.Namespace, *tasks: str) -> None:
     """Refuses models that the only task does not use.
 
     Args:
         args: the parsed options.
-        task: of :data:`~syntax_nmt.parsing.models.TASKS`.
+        *tasks: of :data:`~syntax_nmt.parsing.stanza.models.TASKS`, the one that Stanza carries
+            out; none = another parser works.
 
     Raises:
         UserError: such a model is given.
     """
-    for option in unused_models(args, task):
-        raise UserError(f"{option}: is no model of {task}, which are made here: leave it out")
+    made = f"is no model of {tasks[0]}, which are made here" if tasks else "Stanza does not parse"
+    for option in unused_models(args, *tasks):
+        raise UserError(f"{option}: {made}: leave it out")
 
 
-def run_annotation(args: argparse.Namespace, made_by: StanzaAnnotator) -> None:
+def run_annotation(args: argparse.Namespace, made_by: Annotator) -> None:
     """Annotates `--input` into `--output`, or a shard of it, and reports on its lines.
 
     Args:

@@ -1,4 +1,4 @@
-"""`syntax-nmt parse`: parses a tokenised text with Stanza, offline."""
+"""`syntax-nmt parse`: parses a tokenised text, offline."""
 
 import argparse
 from pathlib import Path
@@ -10,14 +10,18 @@ from syntax_nmt.commands.annotating import (
     add_worker_options,
     refuse_unused_models,
     run_annotation,
+    uses_stanza,
 )
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.parser import DEPENDENCIES
+from syntax_nmt.parsing.program import OPTION
 
 EXAMPLE = (
     "syntax-nmt parse --lang en --input words/train.en --output words/train.en.conllu "
     "--stanza-dir stanza_resources --workers 4"
 )
 RESUMES = "input"
-_KINDS = ("dependencies", "constituents")
+_KINDS = (DEPENDENCIES, "constituents")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +58,15 @@ def run(args: argparse.Namespace) -> None:
         args: the options of :func:`add_arguments`.
 
     Raises:
-        UserError: a model is given that the trees are not made with.
+        UserError: a model is given that the trees are not made with, or a parser that makes no
+            such trees.
     """
-    kind = args.kind or ("constituents" if args.output.suffix == ".trees" else "dependencies")
-    refuse_unused_models(args, kind)
+    kind = args.kind or ("constituents" if args.output.suffix == ".trees" else DEPENDENCIES)
+    if kind != DEPENDENCIES and not uses_stanza(args):
+        raise UserError(
+            f"{OPTION if args.parser is None else f'--parser {args.parser}'} makes {DEPENDENCIES}, "
+            f"and {kind} are wanted: leave it out (Stanza makes them), or give --kind "
+            f"{DEPENDENCIES}"
+        )
+    refuse_unused_models(args, *([kind] if uses_stanza(args) else []))
     run_annotation(args, AnnotatorSettings.of(args).annotator(kind, args.lang))

@@ -4,22 +4,21 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
 from syntax_nmt.commands.annotating import (
     BY,
-    AnnotatorSettings,
     add_feature_options,
     add_mismatch_options,
     add_model_options,
     add_worker_options,
-    chunk_annotator,
     feature_threshold,
+    find_annotators,
     resources,
     unused_models,
+    uses_stanza,
 )
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import (
@@ -33,14 +32,16 @@ from syntax_nmt.commands.shared.shards import (
     refuse_other_layout,
     sharding,
 )
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
+from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import Column, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.parser import DEPENDENCIES
+from syntax_nmt.parsing.parsers import STANZA
 from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
 from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_annotation_arguments(parser)
     add_linearised_arguments(parser)
     add_shard_arguments(parser)
-    add_model_options(parser, "dependencies", "constituents", "chunks")
+    add_model_options(parser, DEPENDENCIES, "constituents", "chunks")
     add_worker_options(parser)
 
 
@@ -95,6 +96,12 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="folder of the models that chunk or parse the target (default: --stanza-dir); "
         "--stanza-model names none of those that parse it",
+    )
+    parser.add_argument(
+        "--target-parser-model",
+        metavar="PATH",
+        type=Path,
+        help="the model by which --parser udpipe or spacy parses the target",
     )
 
 
@@ -157,6 +164,7 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
 _NEEDS = {
     "chunk_model": ("chunks",),
     "target_stanza_dir": ("chunks", "target_parse"),
+    "target_parser_model": ("target_parse",),
     "words": ("linearised",),
     "labels": ("linearised",),
     "auxiliary_weight": ("linearised",),
@@ -224,7 +232,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
     _refuse_cut_text(args, splits)
     columns = check_columns(args.features, "--features")
-    annotators = _annotators(args)
+    annotators = find_annotators(args)
     given = find_annotation(splits, *parsed_first(args.linearised, source, target))
     how = linearising(args, given)
     if how is not None:  # trees of one kind become text, and nothing else is read
@@ -273,7 +281,7 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 def _refuse_empty_columns(
     columns: Sequence[Column],
-    annotators: Mapping[AnnotationKind, Callable[[], StanzaAnnotator]],
+    annotators: Mapping[AnnotationKind, Callable[[], Annotator]],
     given: Mapping[tuple[str, AnnotationKind], Path],
 ) -> None:
     """Refuses features that the training text will not have.
@@ -285,7 +293,9 @@ def _refuse_empty_columns(
     if columns and file is not None:
         refuse_empty_in(file, columns)
     elif columns and HEADS in annotators:
-        refuse_not_made(annotators[HEADS]().models, columns)
+        models = annotators[HEADS]().models
+        if models is not None:
+            refuse_not_made(models, columns)
 
 
 def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
@@ -296,13 +306,22 @@ def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
             yield f"{flag(option)} does nothing: both sides are words"
     if not words and args.vocab_size and args.sentencepiece_model:
         yield f"--vocab-size does nothing: the pieces are those of {args.sentencepiece_model}"
-    tasks = ["dependencies"] * args.parse + ["constituents"] * args.constituents
+    by_stanza = uses_stanza(args)
+    tasks = [DEPENDENCIES] * (args.parse and by_stanza) + ["constituents"] * args.constituents
     if args.chunks:
         tasks.append("chunks" if args.chunks == "tagger" else "constituents")
-    if args.stanza_dir and not (tasks or args.target_parse):
+    if args.stanza_dir and not (tasks or (args.target_parse and args.parser in (None, STANZA))):
         yield (
-            "--stanza-dir does nothing without --parse, --constituents, --chunks or --target-parse"
+            "--stanza-dir does nothing without --parse, --constituents, --chunks or --target-parse "
+            "by Stanza"
         )
+    for option in ("parser", "parse_command"):
+        if (
+            getattr(args, option)
+            and not args.parse
+            and not (option == "parser" and args.target_parse)
+        ):
+            yield f"{flag(option)} does nothing: --no-parse leaves the source as it is"
     for option in unused_models(args, *tasks):
         yield f"{option} does nothing: it is no model of {' or '.join(tasks) or 'what is made'}"
 
@@ -321,6 +340,7 @@ def _models(args: argparse.Namespace) -> list[Path]:
     """The files and folders of models that the options name."""
     named = (
         *(args.stanza_dir, args.target_stanza_dir, args.chunk_model, args.sentencepiece_model),
+        *(args.parser_model, args.target_parser_model),
         *(args.source_segmenter, args.target_segmenter),
         *(path for _, path in args.stanza_model),
     )
@@ -353,48 +373,3 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
                     f"{raw}: looks as if it were split into words already: give "
                     f"--{side}-tokenizer none to keep them, or char or stanza to tokenise it again"
                 )
-
-
-class _Found:
-    """An annotator, found at the first call in each process.
-
-    Args:
-        find: finds and checks its models; can be pickled.
-    """
-
-    def __init__(self, find: Callable[[], StanzaAnnotator]) -> None:
-        self._find = find
-        self._annotator: StanzaAnnotator | None = None
-
-    def __call__(self) -> StanzaAnnotator:
-        if self._annotator is None:
-            self._annotator = self._find()
-        return self._annotator
-
-
-def _annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], StanzaAnnotator]]:
-    """The annotator of each requested kind; it looks for its models when called."""
-    found: dict[AnnotationKind, Callable[[], StanzaAnnotator]] = {}
-    parsed, _ = parsed_first(args.linearised, args.source_lang, args.target_lang)
-    settings = AnnotatorSettings.of(args)
-    target = args.target_lang, args.target_stanza_dir
-    if args.parse:
-        found[HEADS] = _Found(partial(_parser, settings, parsed))
-    if args.constituents:
-        found[PHRASES] = _Found(partial(settings.annotator, "constituents", parsed))
-    if args.chunks:
-        found[CHUNKS] = _Found(
-            partial(chunk_annotator, settings, target[0], args.chunks, target[1])
-        )
-    if args.target_parse:
-        of_target = replace(settings, single={})  # single models are of the source
-        found[TARGET_HEADS] = _Found(partial(of_target.annotator, "dependencies", *target))
-    return found
-
-
-def _parser(settings: AnnotatorSettings, lang: str) -> StanzaAnnotator:
-    """The annotator of dependencies, which are parsed unless the user declines."""
-    try:
-        return settings.annotator("dependencies", lang)
-    except UserError as error:
-        raise UserError(f"{error}; or --no-parse to do without") from None

@@ -110,11 +110,26 @@ def attach_roots(block: Sequence[str]) -> list[str]:
     roots = [
         row for row in rows if len(row) >= NUM_COLUMNS - 2 and row[0].isdecimal() and row[6] == "0"
     ]
-    roots.sort(key=lambda row: is_punctuation(row[1]))  # keeps their order otherwise
+    roots.sort(key=lambda row: root_order(row[1]))  # keeps their order otherwise
     for row in roots[1:]:
-        other = "punct" if is_punctuation(row[1]) else "parataxis"
-        row[6:8] = [roots[0][0], other if row[7].lower() == "root" else row[7]]
+        row[6:8] = [roots[0][0], attached_relation(row[1], row[7])]
     return ["\t".join(row) for row in rows]
+
+
+def root_order(word: str) -> bool:
+    """The order of roots, of which the first stays one: those with letters or digits first."""
+    return is_punctuation(word)
+
+
+def attached_relation(word: str, relation: str) -> str:
+    """The relation of a root that now depends on another root.
+
+    Args:
+        relation: that it had as a root.
+    """
+    if relation.lower() != "root":
+        return relation
+    return "punct" if is_punctuation(word) else "parataxis"
 
 
 class _BlockParser:

@@ -73,6 +73,7 @@ class AnnotationFile:
         files: fingerprints of the files that loading depends on, by name in the folder: the file's
             own `.bin` and `.idx`, those of the tokens it belongs to, their dictionary, the tag
             list.
+        parser: what made the annotation, and its version; empty = not known.
     """
 
     sentences: int
@@ -80,6 +81,7 @@ class AnnotationFile:
     source: str
     source_text: Fingerprint
     files: dict[str, Fingerprint] = field(default_factory=dict)
+    parser: str = ""
 
 
 def remedy(file: Path) -> str:
@@ -120,9 +122,14 @@ def write_manifest(folder: str | Path, files: dict[str, AnnotationFile]) -> None
         files: every annotation file by name.
     """
     path = Path(folder) / NAME
-    content = {"version": VERSION, "files": {name: asdict(files[name]) for name in sorted(files)}}
+    content = {"version": VERSION, "files": {name: _entry(files[name]) for name in sorted(files)}}
     with write_atomically(path) as stream:
         stream.write(json.dumps(content, indent=1) + "\n")
+
+
+def _entry(file: AnnotationFile) -> dict:
+    """An entry in JSON, without what is not known."""
+    return {name: value for name, value in asdict(file).items() if value != ""}
 
 
 def _annotation_file(entry: dict) -> AnnotationFile:
@@ -144,6 +151,8 @@ def _annotation_file(entry: dict) -> AnnotationFile:
             f"{annotation_file.annotated} of {annotation_file.sentences} sentences annotated"
         )
     _plain(annotation_file.source)
+    if type(annotation_file.parser) is not str:
+        raise TypeError(f"{annotation_file.parser!r} where the name of a parser belongs")
     return annotation_file
 
 

@@ -16,7 +16,7 @@ from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.configured import ConfiguredParsers
+from syntax_nmt.parsing.config import ConfiguredParsers
 
 SEPARATOR = "￨"
 _TASK = "dependencies"  # of the parser whose analyses have the columns

@@ -18,7 +18,7 @@ from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
 from syntax_nmt.data.data_bin_names import format_of
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.offline import check_device
+from syntax_nmt.parsing.analyser import check_device
 
 # No annotation file is read, no token is omitted. The caller sets a parser for models that read
 # parses.

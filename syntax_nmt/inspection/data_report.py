@@ -10,6 +10,7 @@ from syntax_nmt.data.figures.text_figures import TextFigures
 from syntax_nmt.data.manifest import NAME, remedy
 from syntax_nmt.data.prepared_text import made_by_prepare
 from syntax_nmt.data.text_columns import NO_FIGURE, count_text, decimal_text, share_text
+from syntax_nmt.errors import printable
 from syntax_nmt.inspection.data_inspection import InspectedText, Inspection
 from syntax_nmt.inspection.linearised_lines import linearised_lines
 from syntax_nmt.reporting.findings import PLAIN, Table
@@ -25,7 +26,7 @@ def text_report(found: Inspection) -> str:
     parts = [_header(found), _text_table(found.texts)]
     parts += [_annotation_table(found.texts, kind) for kind in BINARISED_KINDS]
     parts += [_label_table(found.texts, kind) for kind in BINARISED_KINDS]
-    parts.append(_footer(found))
+    parts += [_parsers(found), _footer(found)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -133,6 +134,16 @@ def _label_table(texts: Sequence[InspectedText], kind: AnnotationKind) -> str:
     columns = counts.values()
     rows = [(tag, *(count_text(column.get(tag, 0)) for column in columns)) for tag in order]
     return Table((kind.label, *counts), rows).render(PLAIN)
+
+
+def _parsers(found: Inspection) -> str:
+    """What made the annotation, as far as it is known."""
+    made = {
+        printable(f"{entry.source}: made by {entry.parser}"): None
+        for entry in found.manifest.values()
+        if entry.parser
+    }
+    return "\n".join(made)
 
 
 def _footer(found: Inspection) -> str:

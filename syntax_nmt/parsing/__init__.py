@@ -1,1 +1,1 @@
-"""Stanza, offline: analyses of sentences that are already split into words."""
+"""Parsers, offline: words of sentences in, trees with the columns of CoNLL-U out."""

@@ -1,86 +1,75 @@
-"""Analyses tokenised sentences with Stanza, offline, in the spelling that its models expect; None
-if Stanza fails.
+"""The interface of parsers: models that are loaded, which analyse sentences in the spelling that
+parsers were trained on.
 """
 
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from itertools import takewhile
-from typing import Any, Generic, TypeVar
+from __future__ import annotations
 
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from itertools import takewhile
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from syntax_nmt.data.conllu import attached_relation, root_order
 from syntax_nmt.data.constituents import PENN_BRACKETS
+from syntax_nmt.data.dependency_tree import DependencyTree, find_cycle
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.models import StanzaModels
-from syntax_nmt.parsing.offline import (
-    NEXT_STEP,
-    check_device,
-    check_language,
-    one_thread,
-    open_pipeline,
-    results_by_halving,
-)
 from syntax_nmt.text.cleaning import MOSES_ESCAPES, penn_negations
 from syntax_nmt.text.languages import is_english
 
 Analysis = TypeVar("Analysis")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # When this number of sentences fail in a row, a harmless one tells whether any can be analysed.
 _SUSPICIOUS = 8
-WORDS = {"word", "delta"}  # names of the vocabulary of words, of which a tagger has one
 _HARMLESS = ("a", "b", ".")
 # Characters; a batch of words as long takes some 400 MB, and one word of 300,000 took over 600.
 LONGEST_WORD = 200
 
 
-class StanzaAnalyser(ABC, Generic[Analysis]):
-    """A Stanza pipeline of one task, loaded.
+class Analyser(ABC, Generic[Analysis]):
+    """Models of a parser, loaded.
 
     Args:
-        models: what to load.
-        device: `cpu`, `cuda` or `cuda:N`.
-        batch_size: words in a batch. Small batches of even length are the fastest on a CPU.
-
-    Raises:
-        UserError: there is no such device, or the models do not load or are of another language.
+        title: of the parser, in messages.
+        lang: language code of the text.
+        next_step: what to do if it fails on every sentence, for the message.
     """
 
-    def __init__(self, models: StanzaModels, device: str = "cpu", batch_size: int = 1000) -> None:
-        check_device(device, "--device")
-        self.lang = models.lang
+    def __init__(self, title: str, lang: str, next_step: str = "") -> None:
+        self.title = title
+        self.lang = lang
         self.last_error = "no analysis"
+        self._next_step = next_step
         self._failed_in_a_row = 0
-        self._pipeline = _load(models, device, batch_size)
-        self._processors = self._pipeline.processors
-        for name, processor in self._processors.items():
-            if name != "tokenize":
-                check_language(processor, self.lang, f"the models {models} are")
+        self._lock = threading.RLock()
 
     def analyse(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
-        """One analysis for each sentence, None where Stanza fails.
+        """One analysis for each sentence, None where the parser fails.
 
         Also None for a sentence with a word of more than :data:`LONGEST_WORD` characters, which
-        Stanza does not get.
+        the parser does not get.
 
         Args:
             sentences: words of the corpus; no sentence and no word empty. Sorting sentences by
                 length is fastest.
 
         Raises:
-            UserError: Stanza fails on several sentences in a row and then on a harmless one: the
+            UserError: it fails on several sentences in a row and then on a harmless one: the
                 models or the device are at fault, not the sentences.
         """
-        with one_thread():
+        with self._alone():
             found = self._halving([words for words in sentences if _bearable(words)])
             self._check_that_it_works(found)
         rest = iter(found)
         return [next(rest) if _bearable(words) else None for words in sentences]
 
     def knows(self, word: str) -> bool | None:
-        """Whether the training text of the tagger has a word; None = it does not say."""
-        tagger = self._processors.get("pos") or self._processors.get("ner")
-        names = WORDS & tagger.vocab.keys()
-        (spelled,) = self._spelled([word])
-        return any(spelled in tagger.vocab[name] for name in names) if names else None
+        """Whether the training text of the models has a word; None = they do not say."""
+        return None
 
     def _check_that_it_works(self, found: Sequence[Analysis | None]) -> None:
         failed = sum(1 for _ in takewhile(lambda analysis: analysis is None, reversed(found)))
@@ -89,7 +78,7 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
             return
         error = self.last_error
         if self._halving([_HARMLESS]) == [None]:
-            raise UserError(f"Stanza fails on every sentence: {error}{NEXT_STEP}")
+            raise UserError(f"{self.title} fails on every sentence: {error}{self._next_step}")
         self._failed_in_a_row = 0
 
     def _halving(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
@@ -98,51 +87,119 @@ class StanzaAnalyser(ABC, Generic[Analysis]):
     def _note(self, error: str) -> None:
         self.last_error = error
 
-    def _analyse_all(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
-        spelled = [self._spelled(words) for words in sentences]
-        document = self._pipeline(self._input(spelled))
-        if len(document.sentences) != len(sentences):
-            raise ValueError(f"{len(document.sentences)} analyses of {len(sentences)} sentences")
-        return [
-            self._analysis(sentence, words)
-            for sentence, words in zip(document.sentences, sentences)
-        ]
+    def _alone(self) -> AbstractContextManager[Any]:
+        """Within, no other thread of this process uses the models."""
+        return self._lock
 
     def _spelled(self, words: Sequence[str]) -> list[str]:
         """The words as the models were trained on them, one for one."""
         return parser_words(words, self.lang)
 
-    def _input(self, sentences: list[list[str]]) -> Any:
-        """The input of the pipeline: lists of words, unless the task needs more."""
-        return sentences
-
     @abstractmethod
-    def _analysis(self, sentence: Any, words: Sequence[str]) -> Analysis | None:
-        """The result of one sentence in this project's form; None if it does not fit the words."""
+    def _analyse_all(self, sentences: Sequence[Sequence[str]]) -> list[Analysis | None]:
+        """The analysis of each sentence.
+
+        Raises:
+            Exception: whatever the parser's library raises about any of them.
+        """
 
 
 def _bearable(words: Sequence[str]) -> bool:
     return all(len(word) <= LONGEST_WORD for word in words)
 
 
-def _load(models: StanzaModels, device: str, batch_size: int) -> Any:
-    options: dict[str, Any] = {
-        "lang": models.lang,
-        "processors": ",".join(models.processors),
-        "device": device,
-        "tokenize_pretokenized": True,
-        "pos_batch_size": batch_size,
-        "pos_batch_maximum_tokens": batch_size,
-        "depparse_batch_size": batch_size,
-        "depparse_check_requirements": False,
-        **{name: str(path) for name, path in models.files},
-    }
-    if "ner" in models.processors:
-        # If omitted, Stanza uses its own and finds nothing to load.
-        options |= dict.fromkeys(
-            ("ner_pretrain_path", "ner_forward_charlm_path", "ner_backward_charlm_path"), ""
-        )
-    return open_pipeline(models, models.stanza_dir, **options)
+def results_by_halving(
+    work: Callable[[Sequence[Item]], list[Result | None]],
+    items: Sequence[Item],
+    note: Callable[[str], object] = lambda error: None,
+) -> list[Result | None]:
+    """A library's result for each item, None if it fails.
+
+    A failing item makes the library fail for its whole batch, so batches are halved until the item
+    is alone.
+
+    Args:
+        work: returns one result for each item.
+        note: called with each error, in one line.
+    """
+    if not items:
+        return []
+    try:
+        return work(items)
+    except Exception as error:  # any error of a parser: one item must not end a long job
+        note(first_sentence(error))
+    if len(items) == 1:
+        return [None]
+    half = len(items) // 2
+    return [
+        *results_by_halving(work, items[:half], note),
+        *results_by_halving(work, items[half:], note),
+    ]
+
+
+def first_sentence(error: Exception) -> str:
+    """An error in one line: those of libraries fill a page.
+
+    Args:
+        error: any exception.
+    """
+    line = str(error).strip().partition("\n")[0]
+    said = " ".join(re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].split()).rstrip(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+class Columns(NamedTuple):
+    """What a parser says of a word; an empty text, or `_`, where it says nothing.
+
+    Attributes:
+        head: from 1; 0 = a root.
+        deprel: the relation to the head.
+        upos: universal part of speech.
+        lemma: dictionary form.
+        xpos: language-specific part of speech.
+        feats: morphology.
+    """
+
+    head: int
+    deprel: str
+    upos: str = ""
+    lemma: str = ""
+    xpos: str = ""
+    feats: str = ""
+
+
+def tree_of(words: Sequence[str], columns: Sequence[Columns]) -> DependencyTree | None:
+    """The tree over some words; None if there is not one head a word, no root, or a circle.
+
+    Of several roots, one stays, and the others depend on it as by
+    :func:`~syntax_nmt.data.conllu.attach_roots`.
+    """
+    heads = [word if each.head == 0 else each.head - 1 for word, each in enumerate(columns)]
+    roots = [word for word, each in enumerate(columns) if each.head == 0]
+    inside = all(0 <= head < len(words) for head in heads)
+    if len(columns) != len(words) or not roots or not inside:
+        return None
+    relations = [_value(each.deprel) for each in columns]
+    root, *others = sorted(roots, key=lambda word: root_order(words[word]))
+    for word in others:
+        heads[word] = root
+        relations[word] = attached_relation(words[word], relations[word])
+    if find_cycle([-1 if word == root else head for word, head in enumerate(heads)]):
+        return None
+    return DependencyTree(
+        words=tuple(words),
+        heads=tuple(heads),
+        relations=tuple(relations),
+        upos=tuple(_value(each.upos) for each in columns),
+        lemmas=tuple(_value(each.lemma) for each in columns),
+        xpos=tuple(_value(each.xpos) for each in columns),
+        feats=tuple(_value(each.feats) for each in columns),
+    )
+
+
+def _value(text: str) -> str:
+    """A value that a line of CoNLL-U can hold: no tab and no line end; `_` = none."""
+    return " ".join(text.split()) or "_"
 
 
 _MOSES_JOINER = re.compile(r"@(\W|_)@")
@@ -198,3 +255,34 @@ def _plain(word: str) -> str:
         for escape, character in MOSES_ESCAPES.items():
             word = word.replace(escape, character)
     return word
+
+
+DEVICES = "cpu, cuda or cuda:N"
+_DEVICE = re.compile(r"cpu|cuda(?::(?P<number>\d{1,4}))?", re.ASCII)
+
+
+def is_device(device: str) -> bool:
+    """Whether a text is `cpu`, `cuda` or `cuda:N`."""
+    return _DEVICE.fullmatch(device) is not None
+
+
+def check_device(device: str, name: str) -> None:
+    """Refuses a device that this machine does not have.
+
+    Args:
+        name: the option, or file and key, that names the device.
+
+    Raises:
+        UserError: it is not one of :data:`DEVICES`, or torch sees no such GPU.
+    """
+    match = _DEVICE.fullmatch(device)
+    if match is None:
+        raise UserError(f"{name} {device}: no such device; give {DEVICES}")
+    if device == "cpu":
+        return
+    import torch
+
+    seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if int(match["number"] or 0) >= seen:
+        gpus = {0: "no GPU", 1: "one GPU (cuda:0)"}.get(seen, f"{seen} GPUs (from cuda:0)")
+        raise UserError(f"{name} {device}: torch sees {gpus} here; give another, or cpu")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.segmenter import find_segmenter, loaded_segmenter
+from syntax_nmt.parsing.stanza.segmenter import find_segmenter, loaded_segmenter
 from syntax_nmt.text.cleaning import MODES, clean_line, moses_negations, penn_negations
 from syntax_nmt.text.graphemes import keep_characters_whole
 from syntax_nmt.text.languages import is_english

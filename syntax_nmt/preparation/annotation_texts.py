@@ -10,7 +10,7 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
 from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.annotators.parts import PartFolder, options_sum
 from syntax_nmt.preparation.given_annotation import GivenAnnotation
 from syntax_nmt.preparation.plan import Plan
@@ -23,7 +23,9 @@ _ASKED_FOR = {
     CHUNKS: "--chunks",
     TARGET_HEADS: "--target-parse",
 }
-# Keys of a report: the source of annotation; whether it is the user's file next to the words.
+# Keys of a report: what made annotation, and whether it is a program of the user.
+PARSER, PROGRAM = "parser", "program"
+# The source of given annotation; whether it is the user's file next to the words.
 _FROM, _IN_PLACE = "from", "in place"
 
 
@@ -166,7 +168,7 @@ class AnnotationTexts:
             report is None or _is_in_place(report, annotation_text)
         )
 
-    def _annotated(self, words: Path, destination: Path, annotator: StanzaAnnotator) -> None:
+    def _annotated(self, words: Path, destination: Path, annotator: Annotator) -> None:
         options, part_size = annotator.fingerprint(), self._plan.resources.part_size
         made_from = {
             "words": self._steps.checksum(words),
@@ -179,7 +181,8 @@ class AnnotationTexts:
             counts = annotate_file(words, destination, annotator, resources, keep_parts=True)
             self._note(f"  {describe(counts)}")
             del counts["reused"]
-            return dict(counts)
+            made = {PARSER: annotator.made_by, PROGRAM: annotator.models is None}
+            return {**counts, **made}
 
         self._steps.run(f"words/{destination.name}", made_from, make, lambda: [destination])
         # Until it is recorded, the parts show that this was not given.

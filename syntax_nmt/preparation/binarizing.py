@@ -5,8 +5,10 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fairseq.data import indexed_dataset
@@ -66,6 +68,7 @@ def binarize(
     feature_threshold: int = FEATURE_THRESHOLD,
     labels: str | Path | None = None,
     counts: str | Path | None = None,
+    parsers: Mapping[Path, str] = MappingProxyType({}),
     report: Callable[[str], None] = print,
 ) -> dict[str, AnnotationFile]:
     """Binarises every annotation file there is; needs fairseq-preprocess to have run.
@@ -92,6 +95,7 @@ def binarize(
         counts: a file that gets the labels of the training text, with the number of words of each.
             The folder is then a shard of a corpus, and lists all labels of all its own texts until
             :func:`~syntax_nmt.preparation.corpus_labels.take_labels` knows those of the corpus.
+        parsers: what made the annotation files, as far as it is known.
         report: called with each line of the report.
 
     Returns:
@@ -129,6 +133,7 @@ def binarize(
         feature_threshold,
         given,
         None if counts is None else Path(counts),
+        parsers,
     )
     if columns and not any(columns[0] in text.annotation for text in texts):
         raise UserError(
@@ -152,6 +157,7 @@ class _Choices(NamedTuple):
     feature_threshold: int
     given: Path | None
     counts: Path | None
+    parsers: Mapping[Path, str]
 
 
 class _ProjectedFile(NamedTuple):
@@ -194,9 +200,11 @@ def _write_all(
             for kind in text.annotation:
                 name = f"{text.tokens.name}.{kind.name}"
                 listed = labels.get(kind, ())
-                written[name] = _write_one(
+                entry = _write_one(
                     projected[name], kind, staging / name, listed, kind in given, report
                 )
+                parser = choices.parsers.get(text.annotation[kind], "")
+                written[name] = replace(entry, parser=parser)
         write_manifest(staging, {**manifest, **written})
         move_files(staging, destdir)
     finally:

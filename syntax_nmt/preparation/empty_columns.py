@@ -7,7 +7,7 @@ from pathlib import Path
 from syntax_nmt.data.annotation.columns import EMPTY, LEMMA, Column
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.parser import ParserModels
 
 _TREES = 1000  # of a file that are looked at, the first ones
 
@@ -33,13 +33,13 @@ def refuse_empty_in(file: Path, columns: Sequence[Column]) -> None:
         )
 
 
-def refuse_not_made(models: StanzaModels, columns: Sequence[Column]) -> None:
+def refuse_not_made(models: ParserModels, columns: Sequence[Column]) -> None:
     """Refuses lemmas of models without a lemmatiser.
 
     Raises:
         UserError: names the models.
     """
-    if LEMMA in columns and "lemma" not in models.processors:
+    if LEMMA in columns and not models.has_lemmas:
         raise UserError(
             f"--features {LEMMA.name}: there is no lemmatiser beside {models}: leave {LEMMA.name} "
             "out, or give --stanza-dir a folder in Stanza's own layout that has one, or "

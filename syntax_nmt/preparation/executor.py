@@ -12,12 +12,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.parsers import PACKAGES
 
 OrderedMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """A `map` that reads tasks one by one, and yields their results in order."""
@@ -198,4 +199,9 @@ def _check_versions(client: Any) -> None:
 
 
 def _versions() -> str:
-    return ", ".join(f"{name} {version(name)}" for name in ("stanza", "torch"))
+    """The packages that parse, those that are installed."""
+    found = []
+    for name in (*PACKAGES, "torch"):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return ", ".join(found)

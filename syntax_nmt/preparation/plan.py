@@ -15,7 +15,7 @@ from syntax_nmt.data.word_annotation import STOP
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotators.annotate import Resources
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
@@ -70,7 +70,7 @@ class Plan:
     vocab_size: int
     piece_model: Path | None
     joined: bool
-    annotators: Mapping[AnnotationKind, Callable[[], StanzaAnnotator]]
+    annotators: Mapping[AnnotationKind, Callable[[], Annotator]]
     given: Mapping[tuple[str, AnnotationKind], Path]
     resources: Resources
     vocabularies: Mapping[str, int] = field(default_factory=dict)

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation import DERIVED_KINDS, HEADS, KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
@@ -19,8 +20,9 @@ from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig, device_in
-from syntax_nmt.preparation.annotation_texts import AnnotationTexts
+from syntax_nmt.preparation.annotation_texts import PARSER, AnnotationTexts
 from syntax_nmt.preparation.binarizing import binarize
+from syntax_nmt.preparation.empty_columns import refuse_empty_in
 from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.preparation.fairseq_data import preprocess, written_files
 from syntax_nmt.preparation.foreign_text import foreign_texts
@@ -282,21 +284,30 @@ class Preparation:
     def _parser_config(self) -> None:
         """Writes the parser configuration for new text, if this text was parsed for models."""
         reads_parses = self.plan.linearised is None  # otherwise models read text alone
-        parsers = [
-            self.plan.annotators[kind]()
+        annotators = {
+            kind: self.plan.annotators[kind]()
             for kind in TEXT_KINDS
             if reads_parses and kind.parsed_by is not None and self.parsed(kind)
-        ]
-        if parsers:
+        }
+        for kind, annotator in annotators.items():
+            if annotator.models is None:
+                self.note(
+                    f"{self.plan.parser_config}: names no parser of {kind.description}: "
+                    f"{annotator.made_by} made them, which no file may name; to translate typed "
+                    "text, write the file (docs/data.md says how)"
+                )
+        models = [found.models for found in annotators.values() if found.models is not None]
+        if models:
+            settings = next(iter(annotators.values()))
             # Not the device of this run: the user may have written another one.
             ParserConfig.of(
-                [parser.models for parser in parsers],
+                models,
                 NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
-                max_words=parsers[0].max_words,
-                batch_size=parsers[0].batch_size,
+                max_words=settings.max_words,
+                batch_size=settings.batch_size,
                 device=device_in(self.plan.parser_config),
             ).write(self.plan.parser_config)
-        elif self.plan.parser_config.is_file():
+        elif self.plan.parser_config.is_file() and not annotators:
             self.plan.parser_config.unlink()
             self.note(f"{self.plan.parser_config}: removed, as no model reads trees of its parser")
 
@@ -306,8 +317,13 @@ class Preparation:
             _remove_annotation(plan.data_bin)
             return
 
+        reports = {path: self.steps.reports.get(f"words/{path.name}", {}) for path in annotation}
+        parsers = {path: found[PARSER] for path, found in reports.items() if PARSER in found}
+
         def make() -> Report:
             _remove_annotation(plan.data_bin)
+            for path in {plan.annotation_text("train", HEADS)}.intersection(parsers):
+                refuse_empty_in(path, check_columns(plan.features, "--features"))
             written = binarize(
                 *plan.languages,
                 plan.data_bin,
@@ -323,6 +339,7 @@ class Preparation:
                 feature_threshold=plan.feature_threshold,
                 labels=None if plan.corpus is None else plan.corpus.labels,
                 counts=plan.label_counts,
+                parsers=parsers,
                 report=lambda line: self.note(f"  {line}"),
                 **plan.piece_prefixes,
             )
@@ -345,6 +362,8 @@ class Preparation:
             made_from["derived"] = ",".join(derived)
         if plan.features is not None:
             made_from["features"] = f"{plan.features} {plan.feature_threshold}"
+        if parsers:
+            made_from["parsers"] = ", ".join(parsers.values())
         if plan.corpus is not None:
             made_from["labels of"] = str(plan.corpus.labels)
         self.steps.run("binarize", made_from, make, lambda: side_information(plan.data_bin))

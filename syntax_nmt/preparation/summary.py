@@ -47,5 +47,6 @@ def _annotated_shares(reports: Mapping[str, Report], name: str) -> str:
             shares.append(f"{kind.ending} given{skipped}")
         else:
             share = report["annotated"] / max(1, report["lines"])
-            shares.append(f"{kind.ending} by Stanza ({share:.2%})")
+            parser = report.get("parser", "Stanza").partition(",")[0]  # and its version
+            shares.append(f"{kind.ending} by {parser} ({share:.2%})")
     return "; ".join(shares) or NO_FIGURE

@@ -202,7 +202,10 @@ def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
     """What `syntax-nmt prepare` has on record as made by a parser."""
     steps = recorded_steps(folder / RECORD) or {}
     names = {kind: f".{source}.{kind.ending}" for kind in TEXT_KINDS if kind.parsed_by is not None}
-    made = [name for name, step in steps.items() if "annotated" in step.get("report", {})]
+    reports = {name: step.get("report", {}) for name, step in steps.items()}
+    made = [
+        name for name, found in reports.items() if "annotated" in found and not found.get("program")
+    ]
     return [kind for kind, ending in names.items() if any(name.endswith(ending) for name in made)]
 
 

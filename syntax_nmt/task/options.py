@@ -64,7 +64,7 @@ class SyntaxTranslationConfig(_LoadingOptions):
         "phrases or trees, in place of --load-dependencies, --load-features, --load-phrases or "
         "--load-trees: the file "
         "parser.json that `syntax-nmt prepare` wrote, or another JSON file of lang, subwords, "
-        "stanza_dir or model files, device, max_words, batch_size",
+        "parser and its models, device, max_words, batch_size (docs/data.md)",
     )
     attention_kernels: ChoiceEnum(ATTENTION_KERNELS) = option(  # type: ignore[valid-type]
         AUTO,

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Optional
 
 import numpy as np
+from fairseq import utils
 from fairseq.data import Dictionary
 from torch import Tensor
 
@@ -17,10 +18,12 @@ from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
+from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
-from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.configured import ConfiguredParsers
+from syntax_nmt.errors import UserError, printable
+from syntax_nmt.parsing.config import ConfiguredParsers
+from syntax_nmt.parsing.parser import ParserModels
 from syntax_nmt.task.typed_input import PiecesOfBatch, unpadded
 from syntax_nmt.text.languages import plain_language
 
@@ -36,20 +39,27 @@ _REMEMBERED = 20_000  # annotations of sentences, one a kind; about 1 kB each
 class SourceParser:
     """The source annotation that models read, without files: every kind that a parser supplies.
 
-    Tokens are joined to pieces and pieces to words, and Stanza parses the words; the kind projects
-    the parse to the pieces. `syntax-nmt parse` and `binarize` do the same with a file, with the
-    same result.
+    Tokens are joined to pieces and pieces to words, and a parser parses the words; the kind
+    projects the parse to the pieces. `syntax-nmt parse` and `binarize` do the same with a file,
+    with the same result.
 
     A sentence's tree does not depend on the other sentences of the batch, with one exception:
-    Stanza pads sentences to batches, so that scores differ by float32 rounding, and if two trees
+    Stanza and spaCy parse in batches, so that scores differ by float32 rounding, and if two trees
     tie to that precision, either may result.
 
     Args:
         dictionary: the source vocabulary.
+        made_by: what parsed the training text, by analysis, as far as it is known.
     """
 
-    def __init__(self, parsers: ConfiguredParsers, dictionary: Dictionary) -> None:
+    def __init__(
+        self,
+        parsers: ConfiguredParsers,
+        dictionary: Dictionary,
+        made_by: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._parsers = parsers
+        self._made_by = dict(made_by)  # of those that are still to be compared
         self.config, self._name = parsers.config, parsers.name
         self._dictionary = dictionary
         self._warned: set[str] = set()
@@ -68,8 +78,10 @@ class SourceParser:
         Raises:
             UserError: the file has a mistake, or parses the target language.
         """
-        parser = cls(ConfiguredParsers.read(file), task.source_dictionary)
-        lang, cfg = parser.config.lang, task.cfg
+        cfg = task.cfg
+        made_by = _parsers_of(cfg.data, cfg.source_lang)
+        parser = cls(ConfiguredParsers.read(file), task.source_dictionary, made_by)
+        lang = parser.config.lang
         parsed, source, target = map(plain_language, (lang, cfg.source_lang, cfg.target_lang))
         if parsed == target != source:
             raise UserError(
@@ -89,7 +101,7 @@ class SourceParser:
         """
         for kind in kinds:
             if kind.parsed_by is not None:
-                self._parsers.find(kind.parsed_by)
+                self._compare(kind.parsed_by, self._parsers.find(kind.parsed_by))
 
     def parse(
         self,
@@ -113,7 +125,7 @@ class SourceParser:
             labels: of kinds that have some, in the order of their ids.
 
         Raises:
-            UserError: models are missing or do not load, or Stanza fails on one sentence after
+            UserError: models are missing or do not load, or the parser fails on one sentence after
                 another.
         """
         self.find_models(kinds)
@@ -232,8 +244,34 @@ class SourceParser:
                 f"looks like '{looks}': wrong words are parsed if it is"
             )
 
+    def _compare(self, analysis: str, models: ParserModels) -> None:
+        """Warns once if the training text was parsed by another parser, version or model."""
+        recorded = self._made_by.pop(analysis, None)
+        if recorded is not None and recorded != models.made_by:
+            self._warn(
+                f"{self._name}: {analysis} are made by {models.made_by}, those of the training "
+                f"text by {printable(recorded[:200])}: the model may read them less well; name "
+                "that parser, or prepare the text and train with this one"
+            )
+
     def _warn(self, message: str) -> None:
         """Logs a message once."""
         if message not in self._warned:
             self._warned.add(message)
             logger.warning(message)
+
+
+def _parsers_of(data: str, source: str) -> dict[str, str]:
+    """What parsed the source of the training text, by analysis.
+
+    Args:
+        data: the folders that fairseq reads; the first counts.
+    """
+    manifest = read_manifest(utils.split_paths(data)[0])
+    found = {}
+    for name, entry in manifest.items():
+        split, _, kind_name = name.partition(f".{source}.")
+        for kind in PARSED_KINDS:
+            if split.startswith("train") and kind_name == kind.name and entry.parser:
+                found[str(kind.parsed_by)] = entry.parser
+    return found

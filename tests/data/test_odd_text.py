@@ -11,7 +11,7 @@ import pytest
 import regex
 from stanza_stand_in import StandIn
 
-from syntax_nmt.parsing import segmenter
+from syntax_nmt.parsing.stanza import segmenter
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.text.cleaning import clean_line
 

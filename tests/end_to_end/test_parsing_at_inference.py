@@ -24,10 +24,10 @@ from syntax_nmt import load
 from syntax_nmt.data.annotation import HEADS, PHRASES
 from syntax_nmt.data.annotation.columns import DEPREL, UPOS, XPOS, Column, loading_options
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.parsing.models import find_models
+from syntax_nmt.parsing.stanza.models import find_models
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.preparation.annotators.annotate import annotate_file
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import ModelAnnotator
 from syntax_nmt.preparation.binarizing import binarize
 
 pytestmark = pytest.mark.dear
@@ -80,7 +80,7 @@ def corpus(shared, tmp_path_factory):
     own = (HEADS, PHRASES)  # with files of their own
     models = [find_models(kind.parsed_by, "en", shared / "models" / "en") for kind in own]
     for kind, found in zip(own, models):
-        annotator = StanzaAnnotator(found, max_words=MAX_WORDS)
+        annotator = ModelAnnotator(found, max_words=MAX_WORDS)
         annotate_file(words, Path(f"{words}.{kind.ending}"), annotator)
     made = Corpus(words, model, folder / "data-bin", folder / "cut-bin")
     for data, extra in ((made.data, []), (made.cut, ["--nwordssrc", "240"])):

@@ -9,10 +9,10 @@ from executable_files import touching
 from nonempty import some
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.models import TASKS, StanzaModels
-from syntax_nmt.parsing.offline import open_pipeline
-from syntax_nmt.parsing.parsers import ANALYSERS
-from syntax_nmt.parsing.segmenter import StanzaSegmenter
+from syntax_nmt.parsing.stanza.analysers import ANALYSERS
+from syntax_nmt.parsing.stanza.models import TASKS, StanzaModels
+from syntax_nmt.parsing.stanza.offline import open_pipeline
+from syntax_nmt.parsing.stanza.segmenter import StanzaSegmenter
 
 pytestmark = pytest.mark.dear
 

@@ -1,4 +1,4 @@
-"""What the analyser makes of odd sentences, of broken devices and of wrong files."""
+"""Analysers: odd sentences, broken devices, wrong files, and words as parsers expect them."""
 
 import logging
 import threading
@@ -9,11 +9,18 @@ import pytest
 import torch
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing import analyser
-from syntax_nmt.parsing.analyser import LONGEST_WORD, StanzaAnalyser
-from syntax_nmt.parsing.models import TASKS, StanzaModels, find_models
-from syntax_nmt.parsing.offline import first_sentence, one_thread
-from syntax_nmt.parsing.parsers import DependencyParser
+from syntax_nmt.parsing.analyser import (
+    LONGEST_WORD,
+    check_device,
+    first_sentence,
+    is_device,
+    parser_words,
+    penn_words,
+)
+from syntax_nmt.parsing.stanza import analysers
+from syntax_nmt.parsing.stanza.analysers import DependencyParser, StanzaAnalyser
+from syntax_nmt.parsing.stanza.models import TASKS, StanzaModels, find_models
+from syntax_nmt.parsing.stanza.offline import one_thread
 
 GOOD, BAD = ["good"], ["boom"]
 
@@ -44,7 +51,7 @@ class Lengths(StanzaAnalyser[tuple]):
 
 @pytest.fixture
 def lengths(monkeypatch):
-    monkeypatch.setattr(analyser, "_load", lambda *_: Pipeline())
+    monkeypatch.setattr(analysers, "_load", lambda *_: Pipeline())
     return Lengths(StanzaModels("chunks", "en", None, ()))
 
 
@@ -173,3 +180,69 @@ def test_models_in_a_folder_of_the_language_are_found_for_the_message(tmp_path):
         (tmp_path / "en" / file.file_name).touch()
     with pytest.raises(UserError, match=rf"they are in {tmp_path}/en: give --stanza-dir"):
         find_models("dependencies", "en", tmp_path)
+
+
+# ---- devices: which texts name one, and what is said where there is none
+
+
+@pytest.mark.parametrize(
+    "device", ["foo", "", "cuda:", "cuda:x", "cuda:-1", "CPU", "cuda:0 ", "mps"]
+)
+def test_what_is_no_device(device):
+    assert not is_device(device)
+    with pytest.raises(UserError, match=f"^--device {device}: no such device; give cpu, cuda or"):
+        check_device(device, "--device")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "device", "said"),
+    [
+        (0, "cpu", None),
+        (0, "cuda", "no GPU"),
+        (1, "cuda:0", None),
+        (1, "cuda:1", "one GPU"),
+        (2, "cuda:2", "2 GPUs"),
+    ],
+)
+def test_gpus_that_are_there_and_not(monkeypatch, gpus, device, said):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: gpus > 0)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    assert is_device(device)
+    if said is None:
+        check_device(device, "--device")
+    else:
+        with pytest.raises(UserError, match=f"^a.json: device {device}: torch sees {said}.* cpu$"):
+            check_device(device, "a.json: device")
+
+
+# ---- words as parsers expect them: same number, same order
+
+
+@pytest.mark.parametrize("lang", ["en", "en_US", "en-GB", "EN"])
+def test_every_english_is_cut_as_treebanks_do(lang):
+    assert parser_words(["don", "'t"], lang) == ["do", "n't"]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "parser"),
+    [
+        ("I don 't know", "I do n't know"),
+        *(("CAN 'T", "CA N'T"), ("don &apos;t", "do n't"), ("don ’t", "do n't")),
+        *((same, same) for same in ("do n't", "the man 's hat", "n 't", "@ - @ a@-@b", "")),
+        ("well @-@ known and @/@ or", "well - known and / or"),
+        ("&lt; &amp;lt; &quot; &#91; &#124; R&amp;D", '< &lt; " [ | R&D'),
+        ("-LRB- a -RRB- `` b ''", '( a ) " b "'),
+    ],
+)
+def test_spelling_changes_and_nothing_else(corpus, parser):
+    assert parser_words(corpus.split(), "en") == parser.split()
+    assert len(corpus.split()) == len(parser.split())
+
+
+def test_other_languages_keep_their_apostrophes():
+    assert parser_words(["den", "'t", "l’", "&apos;"], "nl") == ["den", "'t", "l’", "'"]
+
+
+def test_names_of_the_penn_treebank():
+    assert penn_words(['"', "(", "x", ")", '"', '"']) == ["``", "-LRB-", "x", "-RRB-", "''", "``"]
+    assert penn_words(parser_words(["``", "-LCB-", "''"], "en")) == ["``", "-LCB-", "''"]

@@ -7,9 +7,9 @@ import shlex
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.models import find_models
-from syntax_nmt.parsing.offline import resources, stanza_names
-from syntax_nmt.parsing.parsers import ConstituencyParser
+from syntax_nmt.parsing.stanza.analysers import ConstituencyParser
+from syntax_nmt.parsing.stanza.models import find_models
+from syntax_nmt.parsing.stanza.offline import resources, stanza_names
 from syntax_nmt.text.languages import plain_language
 
 

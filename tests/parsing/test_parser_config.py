@@ -10,7 +10,7 @@ from nonempty import some
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import ParserConfig
-from syntax_nmt.parsing.models import find_models
+from syntax_nmt.parsing.stanza.models import find_models
 
 NAMES = ("pos_model_path", "constituency_model_path", "constituency_pretrain_path")
 FILES = ("tagger.pt", "constituency.pt", "con_pretrain.pt")

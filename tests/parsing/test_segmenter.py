@@ -10,8 +10,8 @@ from commands import succeed
 from stanza_stand_in import StandIn
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing import segmenter
-from syntax_nmt.parsing.segmenter import StanzaSegmenter, find_segmenter
+from syntax_nmt.parsing.stanza import segmenter
+from syntax_nmt.parsing.stanza.segmenter import StanzaSegmenter, find_segmenter
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.task.tokenizer import SyntaxWords, SyntaxWordsConfig
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt.preparation.annotators.annotate import Resources, annotate_file
+from syntax_nmt.preparation.annotators.annotator import Annotator
 
 
 @dataclass(frozen=True)
-class StandIn:
+class StandIn(Annotator):
     """Gives each sentence its words back in brackets; what holds `boom` fails.
 
     Attributes:
@@ -27,10 +28,11 @@ class StandIn:
     def fingerprint(self) -> str:
         return f"stand-in {self.max_words}"
 
-    def load(self) -> None:
-        pass
+    @property
+    def made_by(self) -> str:
+        return "stand-in 1"
 
-    def foreign(self, text: Path) -> None:
+    def load(self) -> None:
         pass
 
     def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:

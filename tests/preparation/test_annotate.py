@@ -350,7 +350,8 @@ def cluster(tmp_path_factory):
     pytest.importorskip("distributed")
     script = tmp_path_factory.mktemp("cluster") / "cluster.py"
     script.write_text(CLUSTER)
-    environment = {**os.environ, "PYTHONPATH": str(Path(stand_in.__file__).parent)}
+    paths = (str(Path(stand_in.__file__).parent), os.environ.get("PYTHONPATH", ""))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     process = started(script, stdout=subprocess.PIPE, env=environment)
     yield process, process.stdout.readline().strip()
     if process.poll() is None:

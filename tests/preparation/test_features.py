@@ -8,6 +8,7 @@ import shutil
 import pytest
 import sentencepiece
 import torch
+from commands import refuse
 from cut_corpus import CUTS, run_preprocess
 from fairseq.data import Dictionary
 from loaded_tasks import task_of
@@ -16,8 +17,8 @@ from small_models import build, save_checkpoint
 
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.cli import main
-from syntax_nmt.data.annotation.columns import COLUMNS, UPOS
-from syntax_nmt.data.conllu import conllu_blocks
+from syntax_nmt.data.annotation.columns import COLUMNS, LEMMA, UPOS
+from syntax_nmt.data.conllu import conllu_blocks, format_conllu
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.checkpoint import load_model
@@ -28,7 +29,9 @@ from syntax_nmt.methods.linguistic_features.tables import (
     OUTSIDE,
     places_in_words,
 )
+from syntax_nmt.parsing.stanza.models import StanzaModels
 from syntax_nmt.preparation.binarizing import binarize
+from syntax_nmt.preparation.empty_columns import refuse_not_made
 
 # Words ("@": cut here), their tags and relations; `X` and `dep` are rare. None = no parse.
 TRAIN = [
@@ -344,3 +347,43 @@ def test_pieces_of_a_treebank_have_the_values_of_the_papers_rules(treebank, tmp_
         assert places[:-1].tolist() == [PLACES[pair] for pair in pairs]
         cut += sum(goes_on)
     assert cut > 10 * SENTENCES
+
+
+# Columns without values are refused before anything is made.
+
+
+@pytest.fixture
+def without_lemmas(tmp_path):
+    """With parts of speech, and without lemmas."""
+    (tmp_path / "train.en").write_text("a cat\n" * 3)
+    (tmp_path / "train.de").write_text("eine Katze\n" * 3)
+    block = format_conllu(["a", "cat"], [1, 1], relations=["det", "root"], upos=["DET", "NOUN"])
+    (tmp_path / "train.en.conllu").write_text(block * 3)
+    return tmp_path
+
+
+def test_a_file_without_lemmas(without_lemmas):
+    said = refuse(
+        *("syntax_nmt.cli", "prepare", "--source-lang", "en", "--target-lang", "de"),
+        *("--trainpref", without_lemmas / "train", "--destdir", without_lemmas / "out"),
+        *("--features", "upos,lemma"),
+    )
+    assert (
+        f"{without_lemmas}/train.en.conllu: no word has a value in column LEMMA: leave lemma out"
+        in said
+    )
+    assert not (without_lemmas / "out").exists()
+
+
+def test_models_without_a_lemmatiser(tmp_path):
+    files = (("pos_model_path", tmp_path / "tagger.pt"), ("depparse_model_path", tmp_path / "p.pt"))
+    alone = StanzaModels("dependencies", "en", None, files)
+    refuse_not_made(alone, [UPOS])
+    message = (
+        r"--features lemma: there is no lemmatiser beside .*tagger\.pt and .*: leave lemma out"
+    )
+    with pytest.raises(UserError, match=message):
+        refuse_not_made(alone, [UPOS, LEMMA])
+    (tmp_path / "en" / "lemma").mkdir(parents=True)
+    (tmp_path / "en" / "lemma" / "combined.pt").touch()
+    refuse_not_made(StanzaModels("dependencies", "en", tmp_path, ()), [LEMMA])

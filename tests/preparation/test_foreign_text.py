@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from commands import syntax_nmt
 
-from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.stanza.models import StanzaModels
 from syntax_nmt.preparation.annotators import annotator
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import ModelAnnotator
 from syntax_nmt.preparation.foreign_text import foreign_texts
 
 SPLITS = ("train", "valid", "test")
@@ -55,7 +55,7 @@ def test_text_that_the_models_do_not_know(knows, said, tmp_path, monkeypatch):
     monkeypatch.setattr(annotator, "loaded_analyser", lambda *_: SimpleNamespace(knows=knows))
     text = tmp_path / "text"
     text.write_text("the a b c d e f g h i 1 2 3 .\n" * 20)
-    found = StanzaAnnotator(StanzaModels("dependencies", "en", None, ())).foreign(text)
+    found = ModelAnnotator(StanzaModels("dependencies", "en", None, ())).foreign(text)
     assert (found is None) == (said is None)
     if found is not None:
         assert found.startswith(f"warning: {text}: the models of 'en' {said}")

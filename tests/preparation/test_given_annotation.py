@@ -11,7 +11,8 @@ from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.given_annotation import GivenAnnotation
+from syntax_nmt.preparation.given_annotation import GivenAnnotation, unused_annotation
+from syntax_nmt.preparation.splits import Split
 
 ROW = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
 MULTIWORD = (
@@ -190,3 +191,19 @@ def test_several_roots(tmp_path):
         assert attaching(given).fit(out).mismatched == []
     tree = next(read_conllu(tmp_path / "new"))
     assert tree.collapse(2).heads == (0, 0)
+
+
+def test_names_of_another_side_or_without_a_language(tmp_path):
+    split = Split("train", f"{tmp_path}/train", tmp_path / "train.en", tmp_path / "train.de", 5)
+    for name in ("train.en.conllu", "train.de.conllu", "train.de.chunks"):
+        (tmp_path / name).touch()
+    assert list(unused_annotation([split], "en", "de")) == []
+    for name in ("train.de.trees", "train.en.chunks", "train.conllu"):
+        (tmp_path / name).touch()
+    assert list(unused_annotation([split], "en", "de")) == [
+        f"{tmp_path}/train.conllu is not used: its name lacks the language: call it "
+        f"{tmp_path}/train.en.conllu",
+        f"{tmp_path}/train.de.trees is not used: it would be phrases of the source's constituency "
+        "trees, which is en",
+        f"{tmp_path}/train.en.chunks is not used: it would be chunks of the target, which is de",
+    ]

@@ -7,9 +7,9 @@ import pytest
 from translations import refused
 
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.parsing.models import find_models
+from syntax_nmt.parsing.stanza.models import find_models
 from syntax_nmt.preparation.annotators.annotate import Resources, annotate_file, describe
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import ModelAnnotator
 
 pytestmark = pytest.mark.dear
 
@@ -17,8 +17,8 @@ PARTS = Resources(part_size=50)
 
 
 @pytest.fixture(scope="module")
-def options(models) -> StanzaAnnotator:
-    return StanzaAnnotator(find_models("dependencies", "en", models))
+def options(models) -> ModelAnnotator:
+    return ModelAnnotator(find_models("dependencies", "en", models))
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_an_output_that_cannot_be_written_is_found_before_models_load(
 
 def test_contractions_of_moses_are_parsed_as_treebanks_cut_them(shared, tmp_path):
     """With the real models: `don 't` gets the tree of `do n't`, and keeps its spelling."""
-    options = StanzaAnnotator(find_models("dependencies", "en", shared / "models" / "en"))
+    options = ModelAnnotator(find_models("dependencies", "en", shared / "models" / "en"))
     text, output = tmp_path / "text.en", tmp_path / "text.en.conllu"
     text.write_text(
         "We do n't know whether the well - known results can be reproduced .\n"

@@ -10,10 +10,10 @@ import pytest
 from stand_in import StandIn
 
 from syntax_nmt.cli import main
-from syntax_nmt.commands import prepare as command
+from syntax_nmt.commands.annotating import AnnotatorSettings
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.linearised_folder import MODES
-from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.parsing.stanza.models import StanzaModels
 from syntax_nmt.preparation import preparation, training_commands, training_data
 from syntax_nmt.preparation.fairseq_data import written_files
 from syntax_nmt.preparation.plan import Plan
@@ -47,7 +47,7 @@ class Parser(StandIn):
 def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
     """fairseq and binarize are left out, and commands that train on what they write."""
 
-    def stand_in(settings: command.AnnotatorSettings, task: str, *langs: str | None) -> Parser:
+    def stand_in(settings: AnnotatorSettings, task: str, *langs: str | None) -> Parser:
         return Parser(models=StanzaModels(task, "en", tmp_path, ()))
 
     def preprocess(plan: Plan) -> dict[str, float]:
@@ -57,7 +57,7 @@ def parsed_by_the_stand_in(monkeypatch, tmp_path) -> None:
             file.touch()
         return {}
 
-    monkeypatch.setattr(command.AnnotatorSettings, "annotator", stand_in)
+    monkeypatch.setattr(AnnotatorSettings, "annotator", stand_in)
     monkeypatch.setattr(training_data.TrainingData, "of", lambda folder: None)
     monkeypatch.setattr(training_commands, "method_list", lambda data, *reference: "")
     monkeypatch.setattr(preparation, "preprocess", preprocess)

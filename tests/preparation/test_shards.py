@@ -19,7 +19,7 @@ from syntax_nmt.data.prepared_text import shard_folders
 from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.inspection.data_inspection import inspect_data
 from syntax_nmt.preparation import corpus_labels, fairseq_data, segment, shards
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import ModelAnnotator
 from syntax_nmt.preparation.training_data import TrainingData
 
 pytestmark = pytest.mark.dear
@@ -212,13 +212,13 @@ def test_parses_are_kept_where_that_was_asked_for(treebank, models, tmp_path, ke
     assert (tmp_path / "out/shard0/parser.json").is_file()
     with pytest.MonkeyPatch.context() as patch:
         parsed = []
-        annotate = StanzaAnnotator.annotate
+        annotate = ModelAnnotator.annotate
 
         def counted(annotator, sentences):
             parsed.extend(sentences)
             return annotate(annotator, sentences)
 
-        patch.setattr(StanzaAnnotator, "annotate", counted)
+        patch.setattr(ModelAnnotator, "annotate", counted)
         main([*line, "--features", "upos,deprel"])
     assert len(parsed) == (0 if keeps else 60)
     assert "train.en-de.en.deprel" in read_manifest(tmp_path / "out/shard1/data-bin")

@@ -20,10 +20,12 @@ from syntax_nmt.data.annotation.columns import DEPREL, UPOS
 from syntax_nmt.data.annotation.kind import BatchedText
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.constituents import parse_tree
+from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, write_manifest
 from syntax_nmt.data.phrases import parsed_lengths
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing import configured
+from syntax_nmt.parsing import config
+from syntax_nmt.parsing.stanza.models import find_models
 from syntax_nmt.task import source_parser
 
 READER = SimpleNamespace(reads_annotation=(PHRASES,))
@@ -72,7 +74,7 @@ def parser(monkeypatch):
     parser = Parser(constituents)
     parser.dependencies = Parser(lambda words: tree_of(heads_of(words), words))
     of_task = {"dependencies": parser.dependencies, "constituents": parser}
-    monkeypatch.setattr(configured, "loaded_analyser", lambda models, *_: of_task[models.task])
+    monkeypatch.setattr(config, "loaded_analyser", lambda models, *_: of_task[models.task])
     return parser
 
 
@@ -100,7 +102,7 @@ def dictionary(scheme, *more):
 def make_parser(folder, scheme="none", symbols=None, **values):
     path = write_config(folder, scheme, **values)
     symbols = dictionary(scheme) if symbols is None else symbols
-    cfg = SimpleNamespace(source_lang="en", target_lang="xx")
+    cfg = SimpleNamespace(source_lang="en", target_lang="xx", data=str(folder))
     task = SimpleNamespace(cfg=cfg, source_dictionary=symbols)
     return source_parser.SourceParser.read(path, task)
 
@@ -213,7 +215,7 @@ def test_sentences_without_parse_are_cut_as_those_without_annotation_file(parser
 
 
 def test_nothing_is_loaded_for_nothing(folder, monkeypatch):
-    monkeypatch.setattr(configured, "loaded_analyser", lambda *_: pytest.fail("loaded"))
+    monkeypatch.setattr(config, "loaded_analyser", lambda *_: pytest.fail("loaded"))
     tokens = batch(dictionary("none"), ["", "a b"])
     assert rows_of(parsed(make_parser(folder, max_words=1), PHRASES, tokens)) == [[1], ngrams(3)]
 
@@ -370,7 +372,7 @@ def test_a_parser_that_fails(parser, folder, monkeypatch, fails):
         raise UserError("no good")
 
     if fails == "loading":
-        monkeypatch.setattr(configured, "loaded_analyser", broken)
+        monkeypatch.setattr(config, "loaded_analyser", broken)
     monkeypatch.setattr(parser, "analyse", broken)
     with pytest.raises(UserError, match=r"parser\.json: no good"):
         parsed(make_parser(folder), PHRASES, batch(dictionary("none"), ["a"]))
@@ -415,3 +417,22 @@ def test_typed_lines_are_cut_as_fairseq_cuts_them(parser, folder):
     ((_, sample),) = typed_batches(task, [" the \t xx\u00a0cat\u3000 "], 1)
     task.inference_step(RETURNS_THE_BATCH, [READER], sample)
     assert parser.calls == [["the xx cat"]]
+
+
+@pytest.mark.parametrize("recorded", ["of another", "the same", "none"])
+def test_another_parser_than_that_of_the_training_text_is_said_once(folder, caplog, recorded):
+    """With both names; a folder that does not know its parser says nothing."""
+    own = find_models("dependencies", "en", folder).made_by
+    made_by = {"of another": "UDPipe 1.4, en.udpipe (12345678)", "the same": own, "none": ""}
+    text = ("train.en.conllu", Fingerprint(1, "00000001"))
+    entry = AnnotationFile(1, 1, *text, parser=made_by[recorded])
+    write_manifest(folder, {f"{split}.en-xx.en.heads": entry for split in ("train", "valid")})
+    parser = make_parser(folder)
+    for _ in range(2):
+        parser.find_models([HEADS, PHRASES])
+    said = [record.message for record in caplog.records if "training text" in record.message]
+    assert len(said) == (recorded == "of another")
+    for message in said:
+        assert (
+            f"dependencies are made by {own}, those of the training text by UDPipe 1.4" in message
+        )

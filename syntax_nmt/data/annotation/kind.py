@@ -84,7 +84,7 @@ class AnnotationKind(ABC):
         option: of the task, which loads it.
         help: of that option.
         title: of its figures.
-        parsed_by: the task of `parsing.models` whose analyses its format takes; None = no
+        parsed_by: the task of a parser whose analyses its format takes; None = no
             parser annotates text during translation.
         labels_file: the file in the data folder that lists the labels; None = it has no labels.
         label: the name of a label in messages.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
-from syntax_nmt.preparation.annotators.annotator import StanzaAnnotator
+from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.annotators.parts import (
     Part,
     PartFolder,
@@ -18,7 +18,6 @@ from syntax_nmt.preparation.annotators.parts import (
     parts_of,
 )
 from syntax_nmt.preparation.annotators.shard import Shard
-from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.progress import Progress
 
 PART_SIZE = 2000
@@ -61,7 +60,7 @@ class _OpenPart:
     counts: Counter[str]
     entries: dict[int, str | None] = field(default_factory=dict)
 
-    def text(self, annotator: StanzaAnnotator) -> str:
+    def text(self, annotator: Annotator) -> str:
         """All entries, in the order of the lines."""
         return "".join(
             self.entries.get(place) or annotator.no_annotation(words)
@@ -72,7 +71,7 @@ class _OpenPart:
 def annotate_file(
     text: Path,
     output: Path,
-    annotator: StanzaAnnotator,
+    annotator: Annotator,
     resources: Resources | None = None,
     keep_parts: bool = False,
     note: Callable[[str], None] | None = None,
@@ -137,7 +136,7 @@ def describe(counts: Counter[str]) -> str:
 def _annotated_parts(
     text: Path,
     parts: PartFolder,
-    annotator: StanzaAnnotator,
+    annotator: Annotator,
     resources: Resources,
     progress: Callable[[int], Any],
 ) -> Iterator[Counter[str]]:
@@ -160,8 +159,8 @@ def _annotated_parts(
                 underway.append(piece)
                 yield [piece.part.sentences[place] for place in piece.places]
 
-    with ordered_map(resources.workers, resources.dask_scheduler) as mapped:
-        for entries in mapped(annotator.annotate, unfinished()):
+    with annotator.on(resources.workers, resources.dask_scheduler) as annotated:
+        for entries in annotated(unfinished()):
             part, places, last = underway.popleft()
             part.entries.update(zip(places, entries))
             progress(len(places))

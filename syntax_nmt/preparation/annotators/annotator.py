@@ -1,10 +1,16 @@
 """Annotators of sentences, and the entries of their output."""
 
+from __future__ import annotations
+
+import hashlib
 import json
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from syntax_nmt.data.base_chunks import base_chunks
 from syntax_nmt.data.chunks import Chunk, iob2_tags
@@ -12,9 +18,11 @@ from syntax_nmt.data.conllu import format_no_parse, format_tree
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_columns import share_text
-from syntax_nmt.parsing.models import StanzaModels
+from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.parser import ParserModels
 from syntax_nmt.parsing.parsers import loaded_analyser
-from syntax_nmt.preparation.executor import pinned_device
+from syntax_nmt.parsing.program import OPTION, ProgramCommand
+from syntax_nmt.preparation.executor import ordered_map, pinned_device
 from syntax_nmt.preparation.foreign_text import LINES, first_lines, is_foreign, known_share
 
 # Increased when the same models and options give other entries.
@@ -56,9 +64,88 @@ _ENTRIES = {
 }
 
 
+Sentences = Sequence[Sequence[str]]
+Entries = list[Optional[str]]
+"""The entry of each of some sentences, its line end included; None where there is none."""
+Annotating = Callable[[Iterable[Sentences]], Iterator[Entries]]
+"""What reads groups of sentences one by one, and yields their entries in order."""
+
+
+class Annotator(ABC):
+    """Annotates sentences. It is sent to other processes: small, to be pickled.
+
+    Attributes:
+        max_words: longer sentences are not annotated.
+        batch_size: words in a batch.
+        models: that are loaded, and can parse typed text, too; None = there are none.
+    """
+
+    max_words: int
+    batch_size: int = 1000
+    models: ParserModels | None = None
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A string that changes when annotation might change."""
+
+    @property
+    @abstractmethod
+    def made_by(self) -> str:
+        """The parser and its version, in a line that a prepared folder keeps."""
+
+    @abstractmethod
+    def load(self) -> None:
+        """Loads what can be loaded, so that errors occur before the work.
+
+        Raises:
+            UserError: it does not load.
+        """
+
+    def foreign(self, text: Path) -> str | None:
+        """A line on a text most words of which the models do not know; None = they do.
+
+        Args:
+            text: words separated by spaces, one sentence per line; may be `.gz`.
+        """
+        return None
+
+    @contextmanager
+    def on(self, workers: int, dask_scheduler: str | None) -> Iterator[Annotating]:
+        """Annotates on several workers.
+
+        Args:
+            workers: processes of this machine; 1 = this one.
+            dask_scheduler: address of a Dask scheduler whose workers do the work.
+
+        Raises:
+            UserError: the cluster cannot be used, or a worker died.
+        """
+        with ordered_map(workers, dask_scheduler) as mapped:
+            yield partial(mapped, self.annotate)
+
+    @abstractmethod
+    def annotate(self, sentences: Sentences) -> Entries:
+        """The entry of each sentence; None where the parser fails.
+
+        Args:
+            sentences: words; no sentence empty, in order of length.
+
+        Raises:
+            UserError: the models do not load, or the parser fails on one sentence after another.
+        """
+
+    @abstractmethod
+    def no_annotation(self, words: Sequence[str]) -> str:
+        """The entry of a sentence that has no annotation.
+
+        Args:
+            words: its words; none for an empty line.
+        """
+
+
 @dataclass(frozen=True)
-class StanzaAnnotator:
-    """Stanza with the models of one task. It is sent to other processes: small, to be pickled.
+class ModelAnnotator(Annotator):
+    """A parser with the models of one task.
 
     Attributes:
         models: models to load; their task decides the kind of annotation.
@@ -68,7 +155,7 @@ class StanzaAnnotator:
         as_chunks: whether to write the base chunks of constituency trees.
     """
 
-    models: StanzaModels
+    models: ParserModels
     device: str = "cpu"
     max_words: int = 250
     batch_size: int = 1000
@@ -76,16 +163,17 @@ class StanzaAnnotator:
 
     def fingerprint(self) -> str:
         """A string that changes when annotation might change."""
-        import stanza
-        import torch
-
-        versions = [FORMAT, stanza.__version__, torch.__version__]
         kind = self.device.split(":")[0]
         options = [kind, self.max_words, self.batch_size, self.as_chunks]
-        return json.dumps([*versions, *options, *self.models.fingerprint()])
+        return json.dumps([FORMAT, *self.models.versions, *options, *self.models.fingerprint()])
+
+    @property
+    def made_by(self) -> str:
+        """Parser, version and models."""
+        return self.models.made_by
 
     def load(self) -> None:
-        """Loads the models, so that errors occur before the work.
+        """Loads the models.
 
         Raises:
             UserError: they do not load, or are of another language.
@@ -93,10 +181,8 @@ class StanzaAnnotator:
         self._analyser()
 
     def foreign(self, text: Path) -> str | None:
-        """A line on a text most words of which the models do not know; None = they do.
-
-        Args:
-            text: words separated by spaces, one sentence per line; may be `.gz`.
+        """A line on a text most words of which the models do not know; None = they do, or do not
+        say.
         """
         knows = self._analyser().knows
         if knows("") is None:
@@ -109,15 +195,8 @@ class StanzaAnnotator:
             f"words of its first {LINES:,} lines: is it of another language?"
         )
 
-    def annotate(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
-        """The entry of each sentence, its line end included; None where Stanza fails.
-
-        Args:
-            sentences: words; no sentence empty, in order of length.
-
-        Raises:
-            UserError: the models do not load, or Stanza fails on one sentence after another.
-        """
+    def annotate(self, sentences: Sentences) -> Entries:
+        """The entry of each sentence; None where the parser fails."""
         write = self._entries.found
         return [
             None if found is None else write(words, found)
@@ -125,11 +204,7 @@ class StanzaAnnotator:
         ]
 
     def no_annotation(self, words: Sequence[str]) -> str:
-        """The entry of a sentence that has no annotation.
-
-        Args:
-            words: its words; none for an empty line.
-        """
+        """The entry of a sentence that has no annotation."""
         return self._entries.missing(words)
 
     @property
@@ -138,3 +213,60 @@ class StanzaAnnotator:
 
     def _analyser(self) -> Any:
         return loaded_analyser(self.models, pinned_device(self.device), self.batch_size)
+
+
+@dataclass(frozen=True)
+class ProgramAnnotator(Annotator):
+    """Dependencies by a program, which runs once a worker.
+
+    Attributes:
+        command: the program.
+    """
+
+    command: ProgramCommand
+    max_words: int = 250
+
+    def fingerprint(self) -> str:
+        """The command: what else the program's trees depend on, only its user knows."""
+        return json.dumps([FORMAT, OPTION, *self.command.words, self.command.lang, self.max_words])
+
+    @property
+    def made_by(self) -> str:
+        """The program's name, and a checksum of its command: arguments may be private."""
+        digest = hashlib.sha256(json.dumps(self.command.words).encode("utf-8")).hexdigest()[:8]
+        return f"the program {self.command.name} ({digest})"
+
+    def load(self) -> None:
+        """Nothing: programs are started with their work."""
+
+    @contextmanager
+    def on(self, workers: int, dask_scheduler: str | None) -> Iterator[Annotating]:
+        """Annotates with as many programs as there are workers.
+
+        Raises:
+            UserError: on a Dask cluster; as of :meth:`ProgramCommand.parse`.
+        """
+        if dask_scheduler is not None:
+            raise UserError(
+                f"{OPTION} runs on this machine alone: leave --dask-scheduler out, or run it in "
+                "shards (--num-shards)"
+            )
+
+        def annotating(groups: Iterable[Sentences]) -> Iterator[Entries]:
+            for sentences, trees in self.command.parse(groups, workers):
+                yield [
+                    None if tree is None else format_tree(words, tree)
+                    for words, tree in zip(sentences, trees)
+                ]
+
+        yield annotating
+
+    def annotate(self, sentences: Sentences) -> Entries:
+        """The entry of each sentence, by a program that is started for them."""
+        with self.on(1, None) as annotating:
+            (entries,) = annotating([sentences])
+        return entries
+
+    def no_annotation(self, words: Sequence[str]) -> str:
+        """The block of a sentence without a tree."""
+        return format_no_parse(words)

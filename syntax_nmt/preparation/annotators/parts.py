@@ -120,8 +120,8 @@ class PartFolder:
         if others:
             raise UserError(
                 f"{self.path}: {others:,} finished parts were made with other models or options "
-                "(--max-words, --batch-size, --part-size, --device, versions of Stanza and torch): "
-                "give those again, or remove the folder to begin anew"
+                "(--parser, --max-words, --batch-size, --part-size, --device, version of the "
+                "parser): give those again, or remove the folder to begin anew"
             )
 
     def file(self, number: int) -> Path:

@@ -3,6 +3,6 @@
 from parsing_stand_in import stand_in
 
 import syntax_nmt  # noqa: F401  registers everything
-from syntax_nmt.parsing import configured
+from syntax_nmt.parsing import config
 
-configured.loaded_analyser = stand_in
+config.loaded_analyser = stand_in

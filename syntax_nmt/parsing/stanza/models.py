@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+from typing import ClassVar
 
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.offline import default_folder, download_command, resources, stanza_names
+from syntax_nmt.parsing.parser import ParserModels
+from syntax_nmt.parsing.stanza.offline import (
+    default_folder,
+    download_command,
+    resources,
+    stanza_names,
+)
 from syntax_nmt.text.languages import plain_language
 
 
@@ -52,7 +60,7 @@ _SHARED_FOLDERS = ("pretrain", "forward_charlm", "backward_charlm", "lemma")
 
 
 @dataclass(frozen=True)
-class StanzaModels:
+class StanzaModels(ParserModels):
     """The paths of the models of one task.
 
     Attributes:
@@ -66,6 +74,26 @@ class StanzaModels:
     lang: str
     stanza_dir: Path | None
     files: tuple[tuple[str, Path], ...]
+
+    parser: ClassVar[str] = "stanza"
+    package: ClassVar[str] = "stanza"
+    title: ClassVar[str] = "Stanza"
+
+    @property
+    def model_name(self) -> str:
+        """The files, or the language of a folder in Stanza's own layout."""
+        named = " and ".join(path.name for _, path in self.files)
+        return named if self.stanza_dir is None else f"models of '{self.lang}'"
+
+    @property
+    def has_lemmas(self) -> bool:
+        """Whether there is a lemmatiser, which only a folder in Stanza's own layout has."""
+        return "lemma" in self.processors
+
+    @property
+    def versions(self) -> list[str]:
+        """Of Stanza and torch."""
+        return [*super().versions, version("torch")]
 
     @property
     def processors(self) -> list[str]:

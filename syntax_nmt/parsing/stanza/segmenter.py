@@ -10,13 +10,13 @@ from typing import Any
 import regex
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.offline import (
+from syntax_nmt.parsing.analyser import results_by_halving
+from syntax_nmt.parsing.stanza.offline import (
     check_language,
     default_folder,
     download_command,
     one_thread,
     open_pipeline,
-    results_by_halving,
     stanza_names,
 )
 from syntax_nmt.text.languages import plain_language

@@ -2,21 +2,18 @@
 
 import json
 import os
-import re
 import shlex
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError
+from syntax_nmt.parsing.analyser import first_sentence
 from syntax_nmt.text.languages import plain_language
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 # torch has one number of threads for the whole process, and a pipeline serves one thread at a time.
 _ALONE = threading.RLock()
@@ -125,46 +122,6 @@ def check_language(processor: Any, lang: str, subject: str) -> None:
         )
 
 
-def results_by_halving(
-    work: Callable[[Sequence[Item]], list[Result | None]],
-    items: Sequence[Item],
-    note: Callable[[str], object] = lambda error: None,
-) -> list[Result | None]:
-    """Stanza's result for each item, None if it fails.
-
-    A failing item makes Stanza fail for its whole batch, so batches are halved until the item is
-    alone.
-
-    Args:
-        work: returns one result for each item.
-        note: called with each error, in one line.
-    """
-    if not items:
-        return []
-    try:
-        return work(items)
-    except Exception as error:  # any error of Stanza: one item must not end a long job
-        note(first_sentence(error))
-    if len(items) == 1:
-        return [None]
-    half = len(items) // 2
-    return [
-        *results_by_halving(work, items[:half], note),
-        *results_by_halving(work, items[half:], note),
-    ]
-
-
-def first_sentence(error: Exception) -> str:
-    """An error in one line: those of torch and Stanza fill a page.
-
-    Args:
-        error: any exception.
-    """
-    line = str(error).strip().partition("\n")[0]
-    said = " ".join(re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].split()).rstrip(".")
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
 # Stanza's names have two letters where ISO 639-1 has; those of Chinese go by script, not region.
 _SCRIPT_OF_REGION = {"zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant", "zh-cn": "zh-hans"}
 
@@ -190,34 +147,3 @@ def resources(folder: Path) -> dict[str, dict[str, Any]]:
         return dict(read_json(folder / "resources.json"))
     except (OSError, ValueError, TypeError):
         return {}
-
-
-DEVICES = "cpu, cuda or cuda:N"
-_DEVICE = re.compile(r"cpu|cuda(?::(?P<number>\d{1,4}))?", re.ASCII)
-
-
-def is_device(device: str) -> bool:
-    """Whether a text is `cpu`, `cuda` or `cuda:N`."""
-    return _DEVICE.fullmatch(device) is not None
-
-
-def check_device(device: str, name: str) -> None:
-    """Refuses a device that this machine does not have.
-
-    Args:
-        name: the option, or file and key, that names the device.
-
-    Raises:
-        UserError: it is not one of :data:`DEVICES`, or torch sees no such GPU.
-    """
-    match = _DEVICE.fullmatch(device)
-    if match is None:
-        raise UserError(f"{name} {device}: no such device; give {DEVICES}")
-    if device == "cpu":
-        return
-    import torch
-
-    seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if int(match["number"] or 0) >= seen:
-        gpus = {0: "no GPU", 1: "one GPU (cuda:0)"}.get(seen, f"{seen} GPUs (from cuda:0)")
-        raise UserError(f"{name} {device}: torch sees {gpus} here; give another, or cpu")

@@ -1,0 +1,1 @@
+"""Stanza, offline: trees, chunks and words of its models."""
