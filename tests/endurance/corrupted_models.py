@@ -12,7 +12,7 @@ from fairseq import checkpoint_utils
 from loaded_tasks import task_of
 from small_models import build, save_checkpoint
 
-from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.parsing.config import ConfiguredParsers, ParserConfig
 from syntax_nmt.preparation.annotators.parts import PartFolder, merge_parts, options_sum, parts_of
 from syntax_nmt.preparation.segment import load_sentencepiece
 
@@ -81,8 +81,8 @@ def _parser_config(folder: Path) -> Subject:
     ParserConfig("en", "sentencepiece", folder, files).write(folder / "parser.json")
 
     def read(space: Workspace, file: str) -> tuple:
-        found = ParserConfig.read(space / file)
-        return found, [path.is_file() for _, path in found.models("constituents").files]
+        found = ConfiguredParsers.read(space / file)
+        return found.config, [path.is_file() for _, path in found.find("constituents").files]
 
     # Who edits it may write what he likes, if it can be understood.
     return _subject("parser.json", folder, read, ["parser.json"], allowed=OTHER)
