@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.constituents import escape_word
 from syntax_nmt.text.cleaning import clean_line
 
@@ -50,9 +51,19 @@ def write_corpus(folder: Path) -> Path:
         words = [clean_line(line).split() for line in lines]
         for language in ("src", "tgt"):
             _write(folder / f"{name}.{language}", lines)
+        _write(folder / f"{name}.src.conllu", [_parse(line) for line in words])
         _write(folder / f"{name}.src.trees", [_tree(line) for line in words])
         _write(folder / f"{name}.tgt.chunks", [" ".join(["B-X"] * len(line)) for line in words])
     return folder
+
+
+def _parse(words: list[str]) -> str:
+    """Each word hangs on the next; its closing blank line is that of the file's line."""
+    if not words:
+        return format_no_parse(words).removesuffix("\n")
+    heads = [*range(1, len(words)), len(words) - 1]
+    upos = ["NOUN" if len(word) % 2 else "VERB" for word in words]
+    return format_conllu(words, heads, upos=upos, lemmas=[word[:1] for word in words])[:-1]
 
 
 def _tree(words: list[str]) -> str:
