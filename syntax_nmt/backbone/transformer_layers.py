@@ -23,7 +23,7 @@ from syntax_nmt.backbone.layer_hooks import (
 )
 
 BuildAttention = Callable[..., FusedMultiheadAttention]
-"""Builds a self-attention from the arguments of :class:`FusedMultiheadAttention`."""
+"""Builds an attention from the arguments of :class:`FusedMultiheadAttention`."""
 
 
 class FusedEncoderLayer(TransformerEncoderLayerBase):
@@ -98,6 +98,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         cfg: fairseq's options of the Transformer.
         no_encoder_attn: omit the cross-attention.
         build_attention: builds the self-attention, that of a method or the plain one.
+        build_cross_attention: builds the cross-attention.
     """
 
     def __init__(
@@ -105,8 +106,10 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         cfg: TransformerConfig,
         no_encoder_attn: bool = False,
         build_attention: BuildAttention = FusedMultiheadAttention,
+        build_cross_attention: BuildAttention = FusedMultiheadAttention,
     ) -> None:
         self.build_attention = build_attention
+        self.build_cross_attention = build_cross_attention
         super().__init__(cfg, no_encoder_attn)
         self.need_attn = False
 
@@ -188,7 +191,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
             embed_dim: C.
             cfg: fairseq's options of the Transformer.
         """
-        return FusedMultiheadAttention(
+        return self.build_cross_attention(
             embed_dim,
             cfg.decoder.attention_heads,
             kdim=cfg.encoder.embed_dim,
