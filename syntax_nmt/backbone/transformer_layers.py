@@ -65,7 +65,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         encoder_padding_mask: Tensor | None,
         *,
         wanted: Sequence[str] = (),
-        **change: Tensor,
+        **change: Any,
     ) -> Tensor | EncoderLayerOutput:
         """The layer's output, and structures of its self-attention if requested.
 
@@ -74,7 +74,8 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
             encoder_padding_mask: B×S, True = pad.
             wanted: what to return of the self-attention, of :data:`~.structures.DISTANCES`, which
                 needs gates, and :data:`~.structures.ATTENTION`.
-            **change: of the self-attention, members of :class:`AttentionModifier`.
+            **change: of the self-attention, members of :class:`AttentionModifier`, and what that
+                of a method takes.
 
         Returns:
             only S×B×C if no structure is requested.
@@ -217,7 +218,7 @@ def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
     return fsdp_wrap(layer, min_num_params=cfg.min_params_to_wrap)
 
 
-def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContextManager[None]:
+def _changing(attention: nn.Module, change: dict[str, Any]) -> AbstractContextManager[None]:
     """Within the context, the attention that fairseq's layer calls also gets a change.
 
     fairseq's layers have no argument for it. Their own `attn_mask` cannot carry a bias: the encoder

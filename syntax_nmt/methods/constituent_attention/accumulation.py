@@ -139,10 +139,10 @@ class Accumulation(nn.Module):
         super().__init__()
         self.weights = nn.Linear(width, num_heads, bias=False)  # u
         nn.init.xavier_uniform_(self.weights.weight)
-        self.half = head_dim // 2
-        self.rest = head_dim - self.half
-        self.vertical = _table(_TALLEST, self.half) if vertical else None
-        self.horizontal = _table(_WIDEST, self.rest) if horizontal else None
+        self.vertical_dim = head_dim // 2
+        self.horizontal_dim = head_dim - self.vertical_dim
+        self.vertical = _table(_TALLEST, self.vertical_dim) if vertical else None
+        self.horizontal = _table(_WIDEST, self.horizontal_dim) if horizontal else None
 
     def forward(self, x: Tensor, values: Tensor, constituents: Constituents) -> Tensor:
         """v, B×H×P×D.
@@ -179,8 +179,8 @@ class Accumulation(nn.Module):
             if table is None
             else counts @ at_least_float32(table[: counts.size(3)])
             for counts, table, size in (
-                (above, self.vertical, self.half),
-                (inside, self.horizontal, self.rest),
+                (above, self.vertical, self.vertical_dim),
+                (inside, self.horizontal, self.horizontal_dim),
             )
         ]
         return torch.cat(halves, dim=3)

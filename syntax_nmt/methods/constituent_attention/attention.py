@@ -132,14 +132,14 @@ class ConstituentSelfAttention(ConstituentAttention):
             **how: of :meth:`FusedMultiheadAttention.forward`.
 
         Returns:
-            the output, (S+P)×B×C, and the weights of tokens to tokens.
+            the output, (S+P)×B×C, and the weights of tokens to all that they read.
         """
         length = constituents.covers.size(2)
         keys, values = self._all_keys_and_values(query, constituents)
         read, padding = (keys[:, :, :length], values[:, :, :length]), key_padding_mask
         if self.tokens_read_all:
             read, padding = (keys, values), _joined_padding(padding, constituents)
-            bias = None if bias is None else _wider_bias(bias, constituents.missing)
+            bias = None if bias is None else _wider_bias(bias, padding, constituents.missing)
             factor = None if factor is None else _wider_factor(factor, length, keys.size(2))
         tokens, weights = self._reads(
             query[:length], self._keep({}, *read, padding), bias=bias, factor=factor, **how
@@ -150,7 +150,7 @@ class ConstituentSelfAttention(ConstituentAttention):
             bias=constituent_bias,
             need_weights=False,
         )
-        return torch.cat([tokens, nodes]), None if weights is None else weights[..., :length]
+        return torch.cat([tokens, nodes]), weights
 
 
 class ConstituentCrossAttention(ConstituentAttention):
@@ -183,7 +183,7 @@ class ConstituentCrossAttention(ConstituentAttention):
             **how: of :meth:`FusedMultiheadAttention.forward`.
 
         Returns:
-            the output, T×B×C, and the weights of tokens.
+            the output, T×B×C, and the weights of tokens and constituents.
         """
         known: IncrementalState = {} if incremental_state is None else incremental_state
         if not self.is_cached(known):
@@ -197,8 +197,7 @@ class ConstituentCrossAttention(ConstituentAttention):
             )
             padding = None if key_padding_mask is None else key_padding_mask[::step]
             self._keep(known, keys, values, _joined_padding(padding, of_sentences))
-        output, weights = self._reads(query, known, **how)
-        return output, None if weights is None else weights[..., : len(key)]
+        return self._reads(query, known, **how)
 
 
 def _joined_padding(padding: Tensor | None, constituents: Constituents) -> Tensor:
@@ -209,10 +208,21 @@ def _joined_padding(padding: Tensor | None, constituents: Constituents) -> Tenso
     return torch.cat([padding.bool(), missing], dim=1)
 
 
-def _wider_bias(bias: Tensor, missing: Tensor) -> Tensor:
-    """A bias of tokens to tokens, B×H×S×S, as one to constituents, too, which it leaves as is."""
-    added = torch.zeros_like(missing, dtype=bias.dtype).masked_fill(missing, float("-inf"))
-    return torch.cat([bias, added[:, None, None].expand(-1, *bias.shape[1:3], -1)], dim=3)
+def _wider_bias(bias: Tensor, padding: Tensor, missing: Tensor) -> Tensor:
+    """A bias of tokens to tokens, B×H×S×S, as one to constituents, too, which it leaves as is.
+
+    Where it closes tokens to a query, the head of a parser for instance has one key a query, it
+    closes constituents as well.
+
+    Args:
+        padding: B×(S+P), True = masked.
+        missing: B×P, True = no constituent.
+    """
+    real = ~padding[:, None, None, : bias.size(3)]
+    confined = (bias.isneginf() & real).any(dim=3, keepdim=True)
+    closed = confined | missing[:, None, None]
+    added = torch.zeros_like(closed, dtype=bias.dtype).masked_fill(closed, float("-inf"))
+    return torch.cat([bias, added], dim=3)
 
 
 def _wider_factor(factor: Tensor, tokens: int, keys: int) -> Tensor:
@@ -222,20 +232,26 @@ def _wider_factor(factor: Tensor, tokens: int, keys: int) -> Tensor:
 
 
 class ConstituentEncoderLayer(FusedEncoderLayer):
-    """The lowest layer of an encoder: it puts the constituents behind the tokens.
+    """An encoder layer over tokens and constituents.
 
-    One learned vector is the state of all of them, of the size of a token's embedding.
+    The lowest puts the constituents behind the tokens: one learned vector is the state of all of
+    them, as large as a token's embedding.
 
     Args:
         cfg: fairseq's options of the Transformer.
         build_attention: builds a :class:`ConstituentSelfAttention`.
+        is_lowest: gets states of tokens alone.
     """
 
-    def __init__(self, cfg: TransformerConfig, build_attention: BuildAttention) -> None:
+    def __init__(
+        self, cfg: TransformerConfig, build_attention: BuildAttention, is_lowest: bool
+    ) -> None:
         super().__init__(cfg, build_attention)
-        width = cfg.encoder.embed_dim
-        self.constituent = nn.Parameter(torch.randn(width) * width**-0.5)
-        self.constituent_scale = 1.0 if cfg.no_scale_embedding else width**0.5
+        self.constituent: nn.Parameter | None = None
+        if is_lowest:
+            width = cfg.encoder.embed_dim
+            self.constituent = nn.Parameter(torch.randn(width) * width**-0.5)
+            self.constituent_scale = 1.0 if cfg.no_scale_embedding else width**0.5
 
     def forward(  # type: ignore[override]  # constituents, too
         self,
@@ -247,16 +263,23 @@ class ConstituentEncoderLayer(FusedEncoderLayer):
     ) -> Tensor | EncoderLayerOutput:
         """The states of tokens and constituents, (S+P)×B×C, as of :class:`FusedEncoderLayer`.
 
+        Weights of the self-attention, if requested, are those of tokens to tokens.
+
         Args:
-            x: of tokens, S×B×C.
+            x: of tokens and constituents, (S+P)×B×C; in the lowest layer of tokens, S×B×C.
             encoder_padding_mask: B×S, True = pad.
             constituents: of the batch.
             **more: further arguments of :class:`FusedEncoderLayer`.
         """
-        nodes = (self.constituent * self.constituent_scale).type_as(x)
-        nodes = nodes.expand(constituents.missing.size(1), x.size(1), -1)
-        x = torch.cat([x, self.dropout_module(nodes)])
-        return super().forward(x, encoder_padding_mask, constituents=constituents, **more)
+        if self.constituent is not None:
+            nodes = (self.constituent * self.constituent_scale).type_as(x)
+            nodes = nodes.expand(constituents.missing.size(1), x.size(1), -1)
+            x = torch.cat([x, self.dropout_module(nodes)])
+        output = super().forward(x, encoder_padding_mask, constituents=constituents, **more)
+        if isinstance(output, Tensor) or output.attention is None:
+            return output
+        of_tokens = output.attention[..., : constituents.covers.size(2)]
+        return output._replace(attention=of_tokens)
 
 
 class ConstituentDecoderLayer(FusedDecoderLayer):
@@ -269,6 +292,8 @@ class ConstituentDecoderLayer(FusedDecoderLayer):
 
     def sublayers(
         self,
+        x: Tensor,
+        encoder_out: Tensor,
         *args: Any,
         nodes: Tensor | None,
         constituents: Constituents | None,
@@ -277,11 +302,17 @@ class ConstituentDecoderLayer(FusedDecoderLayer):
         """Runs the sublayers one after another.
 
         Args:
+            x: T×B×C.
+            encoder_out: states of tokens, S×B×C.
             *args: as of fairseq's own layer.
             nodes: of :class:`ConstituentCrossAttention`.
             constituents: likewise.
             **kwargs: as of fairseq's own layer.
+
+        Returns:
+            as of fairseq's own layer; the weights of the cross-attention are those of tokens.
         """
         memory = {"nodes": nodes, "constituents": constituents}
         with extra_layer_inputs([self.encoder_attn], [memory]):
-            return super().sublayers(*args, **kwargs)
+            x, weights, state = super().sublayers(x, encoder_out, *args, **kwargs)
+        return x, None if weights is None else weights[..., : len(encoder_out)], state

@@ -75,16 +75,14 @@ class EncoderConstituents(TransformerEncoderExtension):
             tokens_read_all=self.all_read_all,
         )
 
-    def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> nn.Module | None:
-        """The lowest layer puts constituents behind the tokens.
+    def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> nn.Module:
+        """A layer over tokens and constituents.
 
         Args:
             cfg: fairseq's options of the Transformer.
         """
-        if self.has_lowest:
-            return None
-        self.has_lowest = True
-        return ConstituentEncoderLayer(cfg, attention)
+        is_lowest, self.has_lowest = not self.has_lowest, True
+        return ConstituentEncoderLayer(cfg, attention, is_lowest)
 
     def arguments(self, source: Source) -> Mapping[str, Any]:
         """The constituents of the sentences, and what they attend to.
