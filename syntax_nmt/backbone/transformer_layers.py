@@ -99,7 +99,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         cfg: fairseq's options of the Transformer.
         no_encoder_attn: omit the cross-attention.
         build_attention: builds the self-attention, that of a method or the plain one.
-        build_cross_attention: builds the cross-attention.
+        build_cross_attention: the same of the attention to the source.
     """
 
     def __init__(

@@ -129,8 +129,8 @@ class Accumulation(nn.Module):
         width: of the states x of tokens.
         num_heads: H.
         head_dim: D.
-        vertical: has Ev.
-        horizontal: has Eh.
+        vertical: Ev is there; without it, its half of E is 0.
+        horizontal: the same of Eh.
     """
 
     def __init__(

@@ -26,8 +26,8 @@ class ValueSettings:
 
     Attributes:
         accumulates: they are those of :class:`Accumulation`, not projections of states alone.
-        vertical: see there.
-        horizontal: see there.
+        vertical: of the embeddings, as there.
+        horizontal: likewise.
     """
 
     accumulates: bool
@@ -268,7 +268,7 @@ class ConstituentEncoderLayer(FusedEncoderLayer):
         Args:
             x: of tokens and constituents, (S+P)×B×C; in the lowest layer of tokens, S×B×C.
             encoder_padding_mask: B×S, True = pad.
-            constituents: of the batch.
+            constituents: P a sentence, some of them missing.
             **more: further arguments of :class:`FusedEncoderLayer`.
         """
         if self.constituent is not None:
