@@ -283,12 +283,7 @@ class ConstituentEncoderLayer(FusedEncoderLayer):
 
 
 class ConstituentDecoderLayer(FusedDecoderLayer):
-    """A decoder layer whose cross-attention reads constituents, too.
-
-    Args:
-        *args: of :class:`FusedDecoderLayer`.
-        **kwargs: likewise.
-    """
+    """A decoder layer whose cross-attention reads constituents, too."""
 
     def sublayers(
         self,
