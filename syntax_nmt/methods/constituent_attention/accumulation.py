@@ -63,7 +63,7 @@ class Constituents(NamedTuple):
         return cls(covers, within, between, places, missing)
 
     @property
-    def rows(self) -> int:
+    def vertical_rows(self) -> int:
         """How many of the R numbers are of places above tokens."""
         return min(self.covers.size(1), _TALLEST)
 
@@ -173,7 +173,7 @@ class Accumulation(nn.Module):
             return None
         # A product of H×S and S×R for each constituent.
         counted = (share.transpose(1, 2) @ constituents.places.type_as(share)).transpose(1, 2)
-        above, inside = counted.tensor_split((constituents.rows,), dim=3)
+        above, inside = counted.tensor_split((constituents.vertical_rows,), dim=3)
         halves = [
             counts.new_zeros(()).expand(*counts.shape[:3], size)
             if table is None
