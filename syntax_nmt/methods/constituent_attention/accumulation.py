@@ -48,7 +48,7 @@ class Constituents(NamedTuple):
         covers = is_in.float()
         with torch.autocast(trees.device.type, enabled=False):
             shared = torch.matmul(covers, covers.transpose(1, 2))
-        # What begins within a constituent and stands before it, from the bottom up, is within it.
+        # Of two that share a token the earlier is within the later: they go from the bottom up.
         within = shared.gt(0).tril().float()
         between = covers.cumsum(dim=1) * covers
         place = columns - first.unsqueeze(2) + 1
