@@ -53,13 +53,18 @@ class EncoderConstituents(TransformerEncoderExtension):
 
     def __init__(self, options: ConstituentAttentionOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
-        self.hands_on = options.constituent_attention == BOTH and stack.under_transformer
+        self.hands_on = options.constituent_attention == BOTH
         self.all_read_all = options.constituent_mask == ALL
+        if self.hands_on and not stack.under_transformer:
+            raise UserError(
+                "--constituent-attention both: an RNN decoder reads tokens alone: give "
+                "--constituent-attention encoder --constituent-mask all"
+            )
         if not (self.hands_on or self.all_read_all):
             raise UserError(
-                "--constituent-mask subtree: tokens read no constituents, and so would the decoder "
-                "not: give --constituent-mask all, or --constituent-attention both with a "
-                "Transformer decoder"
+                "--constituent-attention encoder with --constituent-mask subtree: neither tokens "
+                "nor the decoder would read constituents: give --constituent-mask all, or "
+                "--constituent-attention both"
             )
         refuse_together(
             self.option, stack.cfg,

@@ -92,14 +92,17 @@ def test_mixed_models_read_constituents_in_the_encoder(folder):
     other = trees_of_tokens(net_input["src_tokens"] + 1, task)["trees"]
     second, _ = model(**{**net_input, "trees": other})
     assert not torch.allclose(first, second, atol=1e-5)
-    with pytest.raises(UserError, match="--constituent-mask all"):
+    with pytest.raises(UserError, match="an RNN decoder reads tokens alone"):
         build(folder, *halves, "--constituent-attention=both")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--constituent-attention=encoder"], "--constituent-mask subtree: tokens read no"),
+        (
+            ["--constituent-attention=encoder"],
+            "neither tokens nor the decoder would read constituents",
+        ),
         (
             ["--constituent-values=plain", "--constituent-embeddings=none"],
             "--constituent-embeddings needs --constituent-values accumulated",
