@@ -96,6 +96,19 @@ TRIALS = {
             "syntax_transformer+window": "syntax_transformer --local-attention-window=2",
         }
     ),
+    "constituents in attention": _split(
+        {
+            "constituent_transformer+all": (
+                "constituent_transformer --constituent-mask=all --position-bias=t5 "
+                "--constituent-embeddings=vertical --encoder-normalize-before"
+            ),
+            "constituent_transformer+plain": "constituent_transformer --constituent-values=plain",
+            "constituent_transformer+encoder": (
+                "constituent_transformer --constituent-attention=encoder --constituent-mask=all "
+                "--constituent-embeddings=none --parent-scaled-layer=0 --parent-scaled-heads=2"
+            ),
+        }
+    ),
     "phrases": _split(
         {
             "phrase_transformer+parsed": "phrase_transformer --phrase-segmentation=parsed",

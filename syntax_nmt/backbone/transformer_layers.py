@@ -23,7 +23,7 @@ from syntax_nmt.backbone.layer_hooks import (
 )
 
 BuildAttention = Callable[..., FusedMultiheadAttention]
-"""Builds a self-attention from the arguments of :class:`FusedMultiheadAttention`."""
+"""Builds an attention from the arguments of :class:`FusedMultiheadAttention`."""
 
 
 class FusedEncoderLayer(TransformerEncoderLayerBase):
@@ -65,7 +65,7 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
         encoder_padding_mask: Tensor | None,
         *,
         wanted: Sequence[str] = (),
-        **change: Tensor,
+        **change: Any,
     ) -> Tensor | EncoderLayerOutput:
         """The layer's output, and structures of its self-attention if requested.
 
@@ -74,7 +74,8 @@ class FusedEncoderLayer(TransformerEncoderLayerBase):
             encoder_padding_mask: B×S, True = pad.
             wanted: what to return of the self-attention, of :data:`~.structures.DISTANCES`, which
                 needs gates, and :data:`~.structures.ATTENTION`.
-            **change: of the self-attention, members of :class:`AttentionModifier`.
+            **change: of the self-attention, members of :class:`AttentionModifier`, and what that
+                of a method takes.
 
         Returns:
             only S×B×C if no structure is requested.
@@ -98,6 +99,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         cfg: fairseq's options of the Transformer.
         no_encoder_attn: omit the cross-attention.
         build_attention: builds the self-attention, that of a method or the plain one.
+        build_cross_attention: the same of the attention to the source.
     """
 
     def __init__(
@@ -105,8 +107,10 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
         cfg: TransformerConfig,
         no_encoder_attn: bool = False,
         build_attention: BuildAttention = FusedMultiheadAttention,
+        build_cross_attention: BuildAttention = FusedMultiheadAttention,
     ) -> None:
         self.build_attention = build_attention
+        self.build_cross_attention = build_cross_attention
         super().__init__(cfg, no_encoder_attn)
         self.need_attn = False
 
@@ -188,7 +192,7 @@ class FusedDecoderLayer(TransformerDecoderLayerBase):
             embed_dim: C.
             cfg: fairseq's options of the Transformer.
         """
-        return FusedMultiheadAttention(
+        return self.build_cross_attention(
             embed_dim,
             cfg.decoder.attention_heads,
             kdim=cfg.encoder.embed_dim,
@@ -214,7 +218,7 @@ def wrap_layer(layer: nn.Module, cfg: TransformerConfig) -> nn.Module:
     return fsdp_wrap(layer, min_num_params=cfg.min_params_to_wrap)
 
 
-def _changing(attention: nn.Module, change: dict[str, Tensor]) -> AbstractContextManager[None]:
+def _changing(attention: nn.Module, change: dict[str, Any]) -> AbstractContextManager[None]:
     """Within the context, the attention that fairseq's layer calls also gets a change.
 
     fairseq's layers have no argument for it. Their own `attn_mask` cannot carry a bias: the encoder

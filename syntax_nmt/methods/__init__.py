@@ -9,6 +9,7 @@ from typing import Any
 
 from syntax_nmt.methods import (
     bi_scale,
+    constituent_attention,
     dependency_heads,
     graph_convolution,
     latent_phrases,
@@ -36,6 +37,7 @@ METHODS: tuple[Method, ...] = (
     bi_scale.METHOD,
     variational.METHOD,
     latent_phrases.METHOD,
+    constituent_attention.METHOD,
     phrases.METHOD,
     dependency_heads.METHOD,
     lisa.METHOD,

@@ -13,6 +13,8 @@ from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
 from syntax_nmt.backbone.rnn_interface import SUMMARY
 from syntax_nmt.backbone.structures import DISTANCES
+from syntax_nmt.methods.constituent_attention.accumulation import Constituents
+from syntax_nmt.methods.constituent_attention.attention import ConstituentDecoderLayer
 from syntax_nmt.methods.tree_encoder.decoder import CHILDREN
 
 SENTENCES, SOURCE, TARGET, PHRASES = 3, 9, 7, 4
@@ -91,6 +93,12 @@ def decoder_layers(model):
         more = {
             "phrases": numbers(PHRASES, SENTENCES, 16), "phrase_padding": mask(SENTENCES, PHRASES)
         }  # fmt: skip
+    if isinstance(model.decoder.layers[0], ConstituentDecoderLayer):
+        trees = torch.zeros(SENTENCES, PHRASES, 3, dtype=torch.int32, device="meta")
+        more = {
+            "nodes": numbers(PHRASES, SENTENCES, 16),
+            "constituents": Constituents.of(trees, SOURCE),
+        }
     future = torch.full((TARGET, TARGET), float("-inf"), device="meta").triu(1)
     for layer in model.decoder.layers:
         x = layer.sublayers(

@@ -61,13 +61,15 @@ def test_nothing_is_fetched_from_elsewhere(site):
     assert {found for page in pages for found in FETCHED.findall(page.read_text("utf-8"))} == set()
 
 
-def test_every_part_of_the_package_has_a_page_of_the_reference():
+def test_every_part_of_the_package_has_a_page_of_the_reference(site):
     parts = {path.parent.name for path in REPOSITORY.glob("syntax_nmt/*/__init__.py")}
     parts |= {path.stem for path in REPOSITORY.glob("syntax_nmt/*.py")} - {"__init__"}
-    pages = {path.stem for path in SITE.glob("pages/reference/*.md")}
-    assert pages == parts | {"syntax_nmt"}
-    named = set(re.findall(r"reference/(\w+)\.md", (SITE / "mkdocs.yml").read_text("utf-8")))
-    assert named == pages
+    pages = {path.parent.name: path for path in site.glob("reference/*/index.html")}
+    assert pages.keys() == parts | {"syntax_nmt"}
+    for name, page in pages.items():
+        assert f"syntax_nmt.{name}".removesuffix(".syntax_nmt") in page.read_text("utf-8")
+    home = (site / "index.html").read_text("utf-8")
+    assert [name for name in pages if f'href="reference/{name}/"' not in home] == []
 
 
 def test_every_page_of_ours_is_in_the_navigation():

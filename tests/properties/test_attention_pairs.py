@@ -35,6 +35,8 @@ CHANGES = {
     GOLD: ("--lisa-layer=0", "--lisa-attention=gold"),
     "heads": ("--supervised-layer=-1",),
     "biaffine heads": ("--supervised-layer=-1", "--dependency-scorer=biaffine"),
+    "constituents": ("--constituent-attention=both",),
+    "constituents for all": ("--constituent-attention=both", "--constituent-mask=all"),
     "phrases": ("--phrase-segmentation=ngram", "--phrase-attention"),
 }
 _HOOKS = ("changes", "attention", "scorer")
@@ -44,11 +46,15 @@ def names(*chosen):
     return {x.partition("=")[0] for name in chosen for x in CHANGES[name]}
 
 
+REFUSED = ("closed gates", "sigmoid gates", "phrases"), ("constituents", "constituents for all")
+"""Those of one replace the same part of a layer as those of the other."""
+
 # Two values of one option are no pair.
 PAIRS = [
     (one, other)
     for one, other in combinations_with_replacement(CHANGES, 2)
     if one == other or not names(one) & names(other) or {one, other} == {INJECTED, GOLD}
+    if not all({one, other} & {*part} for part in REFUSED)
 ]
 ALL = ("decay", "parent", "normal", "window", "closed gates", INJECTED)
 
