@@ -21,35 +21,37 @@ KIND = """
 import numpy as np
 import torch
 
-from syntax_nmt.data.annotation.kind import Transferred, AnnotationKind
+from syntax_nmt.data.annotation.formats import AnnotationFormat
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
 from syntax_nmt.text.languages import SOURCE
-from syntax_nmt.data.annotation_transfer import OtherTextError
 
 
-class WordNumbers(AnnotationKind):
-    name, ending, side, keys = "numbers", "num", SOURCE, ("word_numbers",)
-    description, title = "numbers of words", "numbers"
-    option, help = "load_numbers", "load a number for each word of the source"
+class LineOfNumbers(AnnotationFormat):
+    ending, empty_entry = "num", "an empty line"
 
     def parse(self, entry, place):
         return [int(number) for number in entry.split()] or None
 
-    def transfer(self, annotation, words, place, corpus, *options):
+    def transfer(self, annotation, words, place, corpus):
         if len(annotation) != len(words):
             raise OtherTextError(f"{place}: {len(annotation)} numbers for {len(words)} words")
         return Transferred(annotation)
 
-    def format(self, annotation, words):
+    def write(self, annotation, words):
         return " ".join(map(str, annotation or ())) + "\\n"
+
+
+class WordNumbers(AnnotationKind):
+    name, format, side, keys = "numbers", LineOfNumbers(), SOURCE, ("word_numbers",)
+    description, title = "numbers of words", "numbers"
+    option, help = "load_numbers", "load a number for each word of the source"
 
     def row(self, annotation, counts, label_ids):
         return np.repeat(np.array(annotation, dtype=np.int32), counts)
 
     def limits(self, sizes, labels):
         return 0, np.asarray(1000)
-
-    def draw(self, size, labels, random):
-        return random.integers(9, size=size).astype(np.int32)
 
     def collate(self, rows, text, labels):
         return torch.tensor([int(rows[row].sum()) for row in text.ids], dtype=torch.int32)
@@ -102,7 +104,7 @@ def run(package, *command):
     return done.stdout
 
 
-def test_a_kind_is_one_object(package, prepared):
+def test_a_kind_is_an_object_with_a_format(package, prepared):
     folder = package / "syntax_nmt" / "data" / "annotation"
     (folder / "numbers.py").write_text(KIND, encoding="utf-8")
     listing = (folder / "__init__.py").read_text(encoding="utf-8")
