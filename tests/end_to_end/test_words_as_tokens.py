@@ -88,11 +88,9 @@ def test_load(words):
     assert model.translate(words.raw["src"][:SENTENCES], beam=2) == translations(words, 2)
     # A word that looks like a piece is one nevertheless.
     source = "un@@ mubrivertrir deruta ."
-    attended = ServedSystem("name", model, 2).structures(source, "köshatedun kipesnuno.")[
-        "attention"
-    ]
-    assert attended["source"] == tuple(source.split())
-    assert attended["target"] == ("köshatedun", "kipesnuno", ".")
+    found = ServedSystem("name", model, 2).structures(source, "köshatedun kipesnuno.")
+    assert tuple(found.attention.source) == tuple(source.split())
+    assert tuple(found.attention.target) == ("köshatedun", "kipesnuno", ".")
     assert list(model.trees(source).words) == source.split()
 
 
