@@ -155,7 +155,8 @@ def _checked_components(found: SpacyModel) -> list[str]:
     from confection import Config
 
     try:
-        config = Config().from_disk(found.model / _CONFIG, interpolate=False)
+        # As spaCy reads it: a value may refer to a section elsewhere in the file.
+        config = Config().from_disk(found.model / _CONFIG, interpolate=True)
         pipeline = config["nlp"]
         factories = {
             name: str(config["components"][name].get("factory")) for name in pipeline["pipeline"]

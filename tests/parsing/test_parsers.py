@@ -186,6 +186,11 @@ HOSTILE = {
     "another tokenizer": ('"spacy.Tokenizer.v1"', '"mine.Tokenizer.v1"'),
     "another model": ("spacy.TransitionBasedParser.v2", "PyTorchWrapper.v3"),
     "a function behind a variable": ('"spacy.Tokenizer.v1"', '"${paths.train}"'),
+    "a function in another section": (
+        '@scorers = "spacy.parser_scorer.v1"',
+        "nested = ${mine.section}\n\n[mine]\n\n[mine.section]\n@misc = "
+        '"spacy.LookupsDataLoader.v1"\nlang = "en"\ntables = ["x"]',
+    ),
     "another component": ('factory = "parser"', 'factory = "transformer"'),
     "a component of another model": ('factory = "parser"', 'source = "en_core_web_sm"'),
 }
