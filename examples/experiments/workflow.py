@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from statistics import mean
@@ -34,7 +34,7 @@ _SNAKEFILE = Path(__file__).with_name("Snakefile")
 # Names say what is done, and files are whole or not there: neither times nor Snakemake's own marks
 # are asked. Two starts at once are kept apart by the locks of runs.
 _SNAKEMAKE = ["--nolock", "--ignore-incomplete", "--rerun-triggers", "mtime", "--keep-going"]
-_SNAKEMAKE += ["--scheduler", "greedy", "--quiet", "host", "reason"]
+_SNAKEMAKE += ["--scheduler", "greedy"]
 
 Stage = Sequence[tuple[Runs, Run]]
 
@@ -125,9 +125,11 @@ class Workflow:
         # What has run is scored against the references, whatever is asked for now.
         scored = [run for runs in self.tables for run in recorded(runs)]
         missing: dict[tuple[str, str], Run] = {}
+        times: dict[tuple[str, str], float | None] = {}
         for runs, run in stage:  # two systems of a table may be the same run
-            if runs.record(run) is None:
-                missing.setdefault((runs.table.name, run.key), run)
+            name = runs.table.name, run.key
+            if name not in missing and runs.record(run) is None:
+                missing[name], times[name] = run, runs.seconds(run)
         wanted = [run.data for run in missing.values()] + [run.data[:1] for run in scored]
         plans = {plan["key"]: plan for data in wanted for plan in data}
         unprepared = [plan for key, plan in plans.items() if not self._is_prepared(key)]
@@ -150,10 +152,8 @@ class Workflow:
             if self._is_prepared(run.plan["data"])
         ]
         if missing:
-            times = [
-                runs.seconds(run) for runs, run in stage if (runs.table.name, run.key) in missing
-            ]
-            print(f"{_number(missing)} to do{self._expected(times)}", flush=True)
+            number = f"{len(missing)} run{'s' * (len(missing) > 1)}"
+            print(f"{number} to do{self._expected(list(times.values()))}", flush=True)
         whole &= not ready or self._snakemake([], ready)
         return whole and len(ready) == len(missing)
 
@@ -261,10 +261,6 @@ class Workflow:
                         files = [_written(text, Path(texts)) for text in test.texts(row, kind)]
                         command += [option, row.system.label, *files]
                 syntax_nmt_command(command)
-
-
-def _number(runs: Collection[object]) -> str:
-    return f"{len(runs)} run{'s' * (len(runs) > 1)}"
 
 
 def _written(text: Text, folder: Path) -> str:
