@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import p_value_text
 from syntax_nmt.reporting.result import Result
 
@@ -51,7 +52,7 @@ class DifferenceTest(Result):
         return ResampledTest(self.p_holm, floor).marked_p()
 
     def _why_none(self) -> str:
-        raise NotImplementedError
+        return NO_FIGURE
 
 
 @dataclass
