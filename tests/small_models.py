@@ -239,6 +239,25 @@ def draw_phrases(size, random):
     return np.diff(ends, prepend=0).astype(np.int32)
 
 
+def batch_of_trees(rows, words, left_pad=True, wider=0):
+    """The tensors of TREES in a batch, padding B×S, and the columns of first tokens.
+
+    Args:
+        rows: of sentences, as binarised.
+        words: the number of tokens of each sentence, without EOS.
+        wider: columns of pads beyond the longest sentence.
+    """
+    sizes = np.array(words) + 1
+    width = int(sizes.max()) + wider
+    text = BatchedText(np.arange(len(words)), sizes, width, left_pad)
+    found = BinarisedAnnotation(TREES, RaggedArray.from_rows(rows)).batched(text)
+    first = [width - size if left_pad else 0 for size in sizes.tolist()]
+    padding = torch.ones(len(words), width, dtype=torch.bool)
+    for row, (start, size) in enumerate(zip(first, sizes.tolist())):
+        padding[row, start : start + size] = False
+    return found, padding, first
+
+
 def draw_trees(size, random):
     """Neighbours merge in a random order."""
     return merge_row(random_merges(size, random))

@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from small_models import draw_trees
+from small_models import batch_of_trees, draw_trees
 
 from syntax_nmt.data.annotation import TREES
-from syntax_nmt.data.annotation.kind import BatchedText
 from syntax_nmt.data.annotation.trees import merge_row
-from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
-from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.methods.constituent_attention import accumulation
 from syntax_nmt.methods.constituent_attention.accumulation import Accumulation, Constituents
 from syntax_nmt.methods.constituent_attention.attention import (
@@ -54,17 +51,8 @@ def drawn(words=WORDS, unparsed=UNPARSED):
     ]
 
 
-def batch_of(rows, words, left_pad=True, wider=0):
-    """The batch's tensor, padding and columns of first tokens, of annotation rows."""
-    sizes = np.array(words) + 1
-    width = int(sizes.max()) + wider
-    text = BatchedText(np.arange(len(words)), sizes, width, left_pad)
-    found = BinarisedAnnotation(TREES, RaggedArray.from_rows(rows)).batched(text)
-    padding, first = torch.ones(len(words), width, dtype=torch.bool), []
-    for row, size in enumerate(sizes.tolist()):
-        shift = width - size if left_pad else 0
-        padding[row, shift : shift + size] = False
-        first.append(shift)
+def batch_of(rows, words, **how):
+    found, padding, first = batch_of_trees(rows, words, **how)
     return found["trees"], padding, first
 
 
@@ -135,7 +123,7 @@ def assert_same(found, expected, inputs):
 @pytest.mark.parametrize("which", [(True, True), (True, False), (False, True), (False, False)])
 def test_accumulation_equals_loops(which, left_pad):
     rows = drawn()
-    trees, padding, first = batch_of(rows, WORDS, left_pad, wider=1)
+    trees, padding, first = batch_of(rows, WORDS, left_pad=left_pad, wider=1)
     constituents = Constituents.of(trees, padding.size(1))
     module = strong(Accumulation(C, H, D, *which))
     torch.manual_seed(1)

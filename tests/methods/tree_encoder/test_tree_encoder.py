@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from small_models import build, draw_trees, write_dictionaries
+from small_models import batch_of_trees, build, draw_trees, write_dictionaries
 
 from syntax_nmt.data.annotation import TREES
-from syntax_nmt.data.annotation.kind import BatchedText
-from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
-from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_encoder.cells import (
     DownwardStates,
@@ -33,17 +30,8 @@ def strong(module):
     return module
 
 
-def batch_of(rows, words, left_pad=True, wider=0):
-    """The batch's tensor and levels, padding and columns of first tokens, of annotation rows."""
-    sizes = np.array(words) + 1
-    width = int(sizes.max()) + wider
-    text = BatchedText(np.arange(len(words)), sizes, width, left_pad)
-    found = BinarisedAnnotation(TREES, RaggedArray.from_rows(rows)).batched(text)
-    padding, first = torch.ones(len(words), width, dtype=torch.bool), []
-    for row, size in enumerate(sizes.tolist()):
-        shift = width - size if left_pad else 0
-        padding[row, shift : shift + size] = False
-        first.append(shift)
+def batch_of(rows, words, **how):
+    found, padding, first = batch_of_trees(rows, words, **how)
     return found["trees"], found["tree_levels"], padding, first
 
 
@@ -109,7 +97,7 @@ def test_levels_equal_recursion(left_pad, wider):
     """Both ways, values and gradients: of deep, shallow, single, empty and unparsed sentences."""
     up, down = strong(UpwardStates(D)), strong(DownwardStates(D))
     rows = drawn()
-    trees, sizes, padding, first = batch_of(rows, WORDS, left_pad, wider)
+    trees, sizes, padding, first = batch_of(rows, WORDS, left_pad=left_pad, wider=wider)
     states = torch.randn(*padding.shape, D, dtype=torch.float64, requires_grad=True)
     levels = Levels(trees, sizes, padding)
     table = up(states, levels)
