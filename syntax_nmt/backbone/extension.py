@@ -182,8 +182,14 @@ class TransformerEncoderExtension(EncoderExtension, AttentionExtension):
 
     needs_all_states = False
 
-    def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> Optional[nn.Module]:
-        """Builds the next layer, from the lowest to the top; None = the usual one."""
+    def layer(
+        self, number: int, cfg: TransformerConfig, attention: BuildAttention
+    ) -> Optional[nn.Module]:
+        """Builds a layer, the lowest first; None = the usual one.
+
+        Args:
+            number: of the layer, from 0, the lowest.
+        """
         return None
 
     def positions(self, source: Source, like: Tensor) -> Tensor | float:

@@ -77,7 +77,7 @@ class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
         number = next(self._layer_numbers)
         attention = built_attention(self.extensions, number, "encoder")
         layer = single(
-            ((extension, extension.layer(cfg, attention)) for extension in self.extensions),
+            ((extension, extension.layer(number, cfg, attention)) for extension in self.extensions),
             "the layers of the encoder",
         )
         return wrap_layer(layer or FusedEncoderLayer(cfg, attention), cfg)

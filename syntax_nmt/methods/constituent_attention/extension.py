@@ -70,7 +70,6 @@ class EncoderConstituents(TransformerEncoderExtension):
             self.option, stack.cfg,
             "encoder_layerdrop", "encoder_xformers_att_config", "base_layers",
         )  # fmt: skip
-        self.has_lowest = False
 
     def attention(self, layer: int) -> BuildAttention:
         """Self-attention over tokens and constituents."""
@@ -80,14 +79,14 @@ class EncoderConstituents(TransformerEncoderExtension):
             tokens_read_all=self.all_read_all,
         )
 
-    def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> nn.Module:
+    def layer(self, number: int, cfg: TransformerConfig, attention: BuildAttention) -> nn.Module:
         """A layer over tokens and constituents.
 
         Args:
+            number: of the layer, from 0, the lowest.
             cfg: fairseq's options of the Transformer.
         """
-        is_lowest, self.has_lowest = not self.has_lowest, True
-        return ConstituentEncoderLayer(cfg, attention, is_lowest)
+        return ConstituentEncoderLayer(cfg, attention, is_lowest=number == 0)
 
     def arguments(self, source: Source) -> Mapping[str, Any]:
         """The constituents of the sentences, and what they attend to.

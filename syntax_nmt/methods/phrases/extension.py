@@ -49,10 +49,11 @@ class EncoderPhrases(TransformerEncoderExtension):
         )
         return {"phrase_representation": self.top}
 
-    def layer(self, cfg: TransformerConfig, attention: BuildAttention) -> nn.Module:
+    def layer(self, number: int, cfg: TransformerConfig, attention: BuildAttention) -> nn.Module:
         """A layer with a phrase sublayer.
 
         Args:
+            number: not used: all layers have one.
             cfg: fairseq's options of the Transformer.
         """
         return PhraseEncoderLayer(cfg, self.sizes, attention)
