@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.backbone.repeated_product import RepeatedProduct
 
 Memory = TypeVar("Memory", bound="AttentionMemory")
@@ -101,7 +101,7 @@ class AdditiveAttention(nn.Module):
         score = self.score.to(keys.dtype)
         closed = memory.padding.unsqueeze(1)  # B×1×S
         scores = _Scores.apply(grouped, keys, score, closed, memory.scratch)
-        return at_least_float32(scores).softmax(dim=-1).flatten(0, 1)
+        return scores.softmax(dim=-1, dtype=exact_type(scores)).flatten(0, 1)
 
 
 class _Scores(torch.autograd.Function):

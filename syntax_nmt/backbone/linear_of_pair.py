@@ -28,11 +28,15 @@ class LinearOfPair(nn.Module):
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
         """The map of two vectors at each place.
 
+        The result is a matrix, which may be changed in place. What a linear map returns for more
+        than two dimensions is a view, and autograd copies all of the gradient of a view that is
+        changed in place.
+
         Args:
             first: …×first_dim.
             second: …×second_dim, of the same places.
 
         Returns:
-            …×output_dim.
+            N×output_dim, a row for each place.
         """
-        return self.first(first).add_(self.second(second))
+        return self.first(first.flatten(0, -2)).add_(self.second(second.flatten(0, -2)))

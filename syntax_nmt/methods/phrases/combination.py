@@ -80,20 +80,16 @@ class AttentiveCombination(nn.Module):
             T×B×C.
         """
         if not self.residual_attention:
-            return self._combined(
-                self.attention.mapped(
-                    x, phrases, phrase_padding, incremental_state,
-                    self.hidden.second, onto=self.hidden.first,
-                )
-            )  # fmt: skip
+            rows = self.attention.mapped(x, phrases, phrase_padding, incremental_state, self.hidden)
+            return self._combined(rows).view_as(x)
         attended, _ = self.attention(
             query=x, key=phrases, value=phrases, key_padding_mask=phrase_padding,
             incremental_state=incremental_state, static_kv=True, need_weights=False,
         )  # fmt: skip
-        return self._combined(self.hidden(x, attended)) + attended
+        return self._combined(self.hidden(x, attended)).view_as(x) + attended
 
     def _combined(self, hidden: Tensor) -> Tensor:
-        """The second layer; `hidden` is the input of its sigmoid."""
+        """The second layer, N×C; `hidden`, the input of its sigmoid, N×hidden_dim."""
         hidden, dropout = hidden.sigmoid_(), self.activation_dropout_module
         drops = dropout.p > 0 and (self.training or dropout.apply_during_inference)
         if not self.literal_sigmoid:

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
+from syntax_nmt.backbone.linear_of_pair import LinearOfPair
 from syntax_nmt.backbone.numerics import EXACT
 
 
@@ -44,8 +45,7 @@ class MappedAttention(FusedMultiheadAttention):
         memory: Tensor | None,
         padding: Tensor | None,
         incremental_state: IncrementalState | None,
-        output: nn.Linear,
-        onto: nn.Linear,
+        pair: LinearOfPair,
     ) -> Tensor:
         """Attends from each query position to the memory, maps the result and adds it to another.
 
@@ -54,30 +54,26 @@ class MappedAttention(FusedMultiheadAttention):
             memory: P×B×C; may be None if its projections are cached.
             padding: B×P, True = masked.
             incremental_state: the cache of incremental decoding.
-            output: W, C → K, without bias.
-            onto: V and b, C → K.
+            pair: V and b, C → K, and W, C → K.
 
         Returns:
-            T×B×K.
+            T·B×K, a row for each query.
         """
         cached = self._cached_memory(incremental_state)
         if cached is None:
-            plain = is_plain(onto)
-            if memory is None or not (
-                plain and self._is_short(query, memory, output, incremental_state)
-            ):
+            if memory is None or not self._is_short(query, memory, pair, incremental_state):
                 attended, _ = self(
                     query, memory, memory, padding, incremental_state,
                     need_weights=False, static_kv=True,
                 )  # fmt: skip
-                return onto(query).add_(output(attended))
+                return pair(query, attended)
             if incremental_state is not None and self.beam_size > 1:
                 memory = memory[:, :: self.beam_size]
                 padding = None if padding is None else padding[:: self.beam_size]
-            cached = self._map(memory, padding, output, onto.bias)
+            cached = self._map(memory, padding, pair)
             if incremental_state is not None:
                 self._set_input_buffer(incremental_state, dict(cached._asdict()))
-        return self._attend(query, cached, onto.weight)
+        return self._attend(query, cached, pair.first.weight)
 
     def _cached_memory(self, incremental_state: IncrementalState | None) -> MappedMemory | None:
         if incremental_state is None:
@@ -86,14 +82,14 @@ class MappedAttention(FusedMultiheadAttention):
         return MappedMemory(**cache) if "keys" in cache else None
 
     def _is_short(
-        self, query: Tensor, memory: Tensor, output: nn.Linear, state: IncrementalState | None
+        self, query: Tensor, memory: Tensor, pair: LinearOfPair, state: IncrementalState | None
     ) -> bool:
         """Whether mapping the memory costs less."""
         if query.is_cuda or query.dtype not in EXACT or torch.is_autocast_enabled("cpu"):
             return False
-        if not all(map(is_plain, (self.q_proj, self.out_proj))):
+        if not all(map(is_plain, (self.q_proj, self.out_proj, pair.first))):
             return False
-        width, rows = self.embed_dim, output.out_features
+        width, rows = self.embed_dim, pair.second.out_features
         heads, phrases = self.num_heads, len(memory)
         saved = (2 * width + rows) * width - heads * phrases * (width + rows)
         if state is not None:  # asked at every step of a search
@@ -104,10 +100,9 @@ class MappedAttention(FusedMultiheadAttention):
         )
         return len(query) * query.size(1) * saved > mapping
 
-    def _map(
-        self, memory: Tensor, padding: Tensor | None, output: nn.Linear, bias: Tensor
-    ) -> MappedMemory:
+    def _map(self, memory: Tensor, padding: Tensor | None, pair: LinearOfPair) -> MappedMemory:
         """Applies the three maps to the memory."""
+        output, bias = pair.second, pair.first.bias
         heads = (self.num_heads, self.head_dim)
         k = self.k_proj(memory).unflatten(2, heads) * self.scaling  # P×B×H×D
         v = self.v_proj(memory).unflatten(2, heads)
@@ -137,7 +132,7 @@ class MappedAttention(FusedMultiheadAttention):
         weights = self.dropout_module(weights).flatten(2)
         # Added in place to the map of x: K numbers per token are written only once.
         found = F.linear(x, onto, memory.bias[0, 0]).baddbmm_(weights, memory.values)
-        return found.unflatten(1, (length, -1)).transpose(0, 1).reshape(length, rows, -1)
+        return found.unflatten(1, (length, -1)).transpose(0, 1).reshape(length * rows, -1)
 
 
 def is_plain(projection: nn.Module) -> bool:

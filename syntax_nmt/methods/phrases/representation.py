@@ -62,11 +62,9 @@ class PhraseRepresentation(nn.Module):
     def _weights(self, tokens: Tensor, summaries: Tensor, phrases: PhraseBatch) -> Tensor:
         """The weight of each token in its phrase (equations 3 and 4), B×P×S; 0 outside."""
         assert self.hidden is not None
-        of_phrase = self.hidden.second(summaries)  # B×P×hidden
-        of_phrase = of_phrase.flatten(0, 1).index_select(0, phrases.rows)
-        of_phrase = of_phrase.unflatten(0, tokens.shape[:2])
-        hidden = self.hidden.first(tokens).add_(of_phrase).sigmoid_()
-        scores = at_least_float32(self.score(hidden).squeeze(2))  # B×S
+        of_phrase = self.hidden.second(summaries.flatten(0, 1)).index_select(0, phrases.rows)
+        hidden = self.hidden.first(tokens.flatten(0, 1)).add_(of_phrase).sigmoid_()
+        scores = at_least_float32(self.score(hidden).view(tokens.shape[:2]))  # B×S
         # The lowest number, not −∞: the row of a missing phrase stays finite. No score in float16
         # is as low as that of float32.
         lowest = torch.finfo(scores.dtype).min

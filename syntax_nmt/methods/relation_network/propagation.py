@@ -100,10 +100,12 @@ class GraphPropagation(nn.Module):
         Returns:
             sentences × i × hidden_dim.
         """
-        message = F.leaky_relu_(first + second, SLOPE)
+        pairs = F.leaky_relu_(first + second, SLOPE)
+        # A row for each pair: autograd copies the gradient of a view that is changed in place.
+        message = pairs.flatten(0, 2)
         for layer in self.hidden:
             message = F.leaky_relu_(layer(message), SLOPE)
-        return message.mean(dim=2)
+        return message.view_as(pairs).mean(dim=2)
 
 
 def _blocks(

@@ -4,8 +4,8 @@ import pytest
 import torch
 from fairseq.modules.quantization.scalar.modules import IntLinear
 from phrase_loops import multi_head
-from torch import nn
 
+from syntax_nmt.backbone.linear_of_pair import LinearOfPair
 from syntax_nmt.methods.phrases.mapped_attention import MappedAttention
 
 C, HEADS, K = 8, 2, 5
@@ -23,13 +23,8 @@ def attention():
 
 
 @pytest.fixture
-def output():
-    return nn.Linear(C, K, bias=False).double()
-
-
-@pytest.fixture
-def onto():
-    return nn.Linear(C, K).double()
+def pair():
+    return LinearOfPair(C, C, K).double()
 
 
 @pytest.fixture
@@ -45,28 +40,28 @@ def way(module, monkeypatch, mapped):
 
 @pytest.mark.parametrize("few", [True, False], ids=["map by map", "maps multiplied first"])
 @torch.no_grad()
-def test_equals_the_equations(attention, output, onto, inputs, few, monkeypatch):
+def test_equals_the_equations(attention, pair, inputs, few, monkeypatch):
     way(attention, monkeypatch, mapped=True)
     x, memory = inputs
     padding = PADDING
     if few:
         x, memory, padding = x[:, 1:2], memory[:1, 1:2], padding[1:2, :1]
-    found = attention.mapped(x, memory, padding, None, output, onto)
+    found = attention.mapped(x, memory, padding, None, pair).view(len(x), -1, K)
     for row in range(x.size(1)):
         real = ~padding[row]
         attended = multi_head(attention, x[:, row], memory[real, row])
-        expected = onto(x[:, row]) + output(attended)
+        expected = pair.first(x[:, row]) + pair.second(attended)
         torch.testing.assert_close(found[:, row], expected)
 
 
 @pytest.mark.parametrize("padding", [PADDING, None], ids=["padded", "full"])
-def test_both_ways_are_one(attention, output, onto, inputs, padding, monkeypatch):
+def test_both_ways_are_one(attention, pair, inputs, padding, monkeypatch):
     """Same results, and the same gradients of inputs and parameters."""
-    needed = [*inputs, *attention.parameters(), output.weight, *onto.parameters()]
+    needed = [*inputs, *attention.parameters(), *pair.parameters()]
     outcomes = []
     for mapped in (True, False):
         way(attention, monkeypatch, mapped)
-        found = attention.mapped(*inputs, padding, None, output, onto)
+        found = attention.mapped(*inputs, padding, None, pair)
         weights = torch.linspace(-1, 1, found.numel(), dtype=found.dtype).view_as(found)
         gradients = torch.autograd.grad((found * weights).sum(), needed)
         outcomes.append((found, *gradients))
@@ -76,28 +71,29 @@ def test_both_ways_are_one(attention, output, onto, inputs, padding, monkeypatch
 
 @pytest.mark.parametrize("mapped", [True, False])
 @torch.no_grad()
-def test_search_with_hypotheses(attention, output, onto, inputs, mapped, monkeypatch):
+def test_search_with_hypotheses(attention, pair, inputs, mapped, monkeypatch):
     """Step by step, hypotheses share a memory that is mapped once and leaves with its sentence."""
     x, memory = inputs
     beam = 2
     way(attention, monkeypatch, mapped=False)
     rows = torch.arange(SENTENCES).repeat_interleave(beam)
-    whole = attention.mapped(x[:, rows], memory[:, rows], PADDING[rows], None, output, onto)
+    whole = attention.mapped(x[:, rows], memory[:, rows], PADDING[rows], None, pair)
+    whole = whole.view(TOKENS, -1, K)
     way(attention, monkeypatch, mapped)
     attention.set_beam_size(beam)
     state = {}
-    first = attention.mapped(x[:1, rows], memory[:, rows], PADDING[rows], state, output, onto)
-    torch.testing.assert_close(first, whole[:1])
+    first = attention.mapped(x[:1, rows], memory[:, rows], PADDING[rows], state, pair)
+    torch.testing.assert_close(first, whole[0])
     stay = torch.tensor([5, 4, 0, 1])  # the sentence in the middle is finished
     attention.reorder_incremental_state(state, stay)
-    second = attention.mapped(x[1:2, rows[stay]], None, None, state, output, onto)
-    torch.testing.assert_close(second, whole[1:2, stay])
+    second = attention.mapped(x[1:2, rows[stay]], None, None, state, pair)
+    torch.testing.assert_close(second, whole[1, stay])
 
 
 @torch.no_grad()
-def test_the_cheaper_way_is_taken(output):
+def test_the_cheaper_way_is_taken():
     attention = MappedAttention(64, 4, encoder_decoder_attention=True)
-    wide = nn.Linear(64, 256, bias=False)
+    wide = LinearOfPair(64, 64, 256)
     x, phrases = torch.randn(40, 32, 64), torch.randn(5, 32, 64)
     assert attention._is_short(x, phrases, wide, None)
     assert attention._is_short(x[:1], phrases, wide, {})
@@ -110,7 +106,7 @@ def test_the_cheaper_way_is_taken(output):
 def test_quantisation_noise_reaches_the_projections():
     """Only calls of the modules bring it, those of `--quant-noise-pq` and `-scalar`."""
     wide, x, phrases = (
-        nn.Linear(64, 256, bias=False),
+        LinearOfPair(64, 64, 256),
         torch.randn(40, 32, 64),
         torch.ones(5, 32, 64),
     )

@@ -149,7 +149,7 @@ def test_what_dropout_after_the_sigmoid_makes_noise_of(literal):
     module = AttentiveCombination(attention, 7, 0.0, 0.25, literal_sigmoid=literal).double()
     x, phrases = torch.randn(5, 1, C).double(), torch.randn(3, 1, C).double()
     kept = torch.rand(5, 7).gt(0.25).double()
-    module.activation_dropout_module.forward = lambda h: h * kept.unsqueeze(1) / 0.75
+    module.activation_dropout_module.forward = lambda h: h * kept / 0.75
     with torch.no_grad():
         found = module(x, phrases, None)[:, 0]
         attended = multi_head(attention, x[:, 0], phrases[:, 0])
