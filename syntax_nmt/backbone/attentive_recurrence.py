@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.gru import GATES, gru_step
-from syntax_nmt.backbone.repeated_product import StepLinear, repeated
+from syntax_nmt.backbone.repeated_product import StepLinear, repeated, split_after
 
 
 class Recurrence(nn.Module, ABC):
@@ -122,9 +122,7 @@ class AttentiveGRU(Recurrence):
         Returns:
             the GRU's hidden product N×3C, and the attention weights N×S.
         """
-        rows = self.query_projection(state)
-        gates = GATES * self.state_dim
-        hidden, query = rows.split((gates, rows.size(-1) - gates), dim=-1)
+        hidden, query = split_after(GATES * self.state_dim, self.query_projection(state))
         return hidden, self.attention(query, memory)
 
 

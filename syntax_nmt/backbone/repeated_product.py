@@ -121,3 +121,15 @@ def repeated(*layers: StepLinear) -> Iterator[None]:
     finally:
         for layer in layers:
             layer.uses = None
+
+
+def split_after(columns: int, x: Tensor) -> tuple[Tensor, Tensor]:
+    """The parts of a product with two matrices side by side.
+
+    Args:
+        columns: of the first part.
+        x: …×O.
+    """
+    # One split: the gradient of two slices would be two tensors as wide as x, mostly zeros.
+    first, second = x.split((columns, x.size(-1) - columns), dim=-1)
+    return first, second

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.gru import GATES, gru_step
-from syntax_nmt.backbone.repeated_product import StepLinear
+from syntax_nmt.backbone.repeated_product import StepLinear, split_after
 
 INSIDE, OPENS = 0, 1  # the classes: b = 0 and b = 1
 
@@ -23,23 +23,17 @@ class ChunkState:
 
     Attributes:
         state: p, N×chunk_dim.
-        context: pc as the word clock reads it, N×context_dim.
         weights: of the chunk's attention, N×S.
         opened: m(s~) of the step that opened the chunk, N×chunk_dim; zero before the first.
     """
 
     state: Tensor
-    context: Tensor
     weights: Tensor
     opened: Tensor
 
     def cached(self) -> dict[str, Tensor]:
         """The part of the state that the search cache keeps in addition to p, a layer state."""
-        return {
-            "chunk_context": self.context,
-            "chunk_weights": self.weights,
-            "chunk_opened": self.opened,
-        }
+        return {"chunk_weights": self.weights, "chunk_opened": self.opened}
 
     @classmethod
     def out_of(cls, cache: Mapping[str, Tensor], state: Tensor) -> ChunkState:
@@ -49,7 +43,7 @@ class ChunkState:
             cache: of a search; its rows may have been rearranged.
             state: p, N×chunk_dim.
         """
-        return cls(state, cache["chunk_context"], cache["chunk_weights"], cache["chunk_opened"])
+        return cls(state, cache["chunk_weights"], cache["chunk_opened"])
 
 
 class ChunkStateGRU(nn.Module):
@@ -95,23 +89,21 @@ class ChunkStateGRU(nn.Module):
             self.difference, self.input_projection, self.hidden_projection, self.query_projection
         )  # fmt: skip
 
-    def start(self, state: Tensor, memory: AttentionMemory, context_dim: int) -> ChunkState:
+    def start(self, state: Tensor, memory: AttentionMemory) -> ChunkState:
         """The state before the first step, at which a chunk opens in every row.
 
         Args:
             state: p_0, N×chunk_dim.
-            context_dim: width of pc as the word clock reads it.
         """
         return ChunkState(
             state=state,
-            context=memory.values.new_zeros(len(state), context_dim),
             weights=state.new_zeros(len(state), memory.padding.size(1)),
             opened=torch.zeros_like(state),
         )
 
     def step(
         self, between: Tensor, opens: Tensor, before: ChunkState, memory: AttentionMemory
-    ) -> tuple[ChunkState, Tensor]:
+    ) -> tuple[ChunkState, Tensor, Tensor]:
         """One step of all rows.
 
         Args:
@@ -121,27 +113,27 @@ class ChunkStateGRU(nn.Module):
                 word clock, context_dim wide.
 
         Returns:
-            the next state, and e, N×chunk_dim, meaningful only where a chunk opens.
+            the next state; e, N×chunk_dim, meaningful only where a chunk opens; and pc as the word
+            clock reads it, N×context_dim.
         """
         ending = self.difference(between)
         chunk = ending - before.opened  # e
         hidden = self.hidden_projection(before.state)
         query = gru_step(self.input_projection(chunk), hidden, before.state)  # p~
         gates = GATES * self.chunk_dim
-        hidden, attended = self.query_projection(query).tensor_split((gates,), dim=-1)
+        hidden, attended = split_after(gates, self.query_projection(query))
         weights = self.attention(attended, memory)
-        read, context = memory.input_of(weights).tensor_split((gates,), dim=-1)
-        updated = gru_step(read, hidden, query)
         if not self.context_every_step:
-            context = torch.where(opens, context, before.context)
+            # Where no chunk opens, the same weights give the context of the previous step again.
             weights = torch.where(opens, weights, before.weights)
+        read, context = split_after(gates, memory.input_of(weights))
+        updated = gru_step(read, hidden, query)
         after = ChunkState(
             state=torch.where(opens, updated, before.state),
-            context=context,
             weights=weights,
             opened=torch.where(opens, ending, before.opened),
         )
-        return after, chunk
+        return after, chunk, context
 
 
 class BoundaryGate(nn.Module):

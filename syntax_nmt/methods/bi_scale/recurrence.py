@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.gru import GATES, gru_step
-from syntax_nmt.backbone.repeated_product import StepLinear, repeated
+from syntax_nmt.backbone.repeated_product import StepLinear, repeated, split_after
 from syntax_nmt.methods.bi_scale.chunk_state import BoundaryGate, ChunkState, ChunkStateGRU, opens
 
 OWN_CHOICE = -1
@@ -110,8 +110,7 @@ class BiScaleGRU(Recurrence):
             state: p_0, N×C.
             memory: of :meth:`remember`.
         """
-        width = 0 if self.attention is not None else GATES * self.state_dim
-        return self.clock.start(state, memory, width)
+        return self.clock.start(state, memory)
 
     def forward(
         self,
@@ -145,8 +144,8 @@ class BiScaleGRU(Recurrence):
                 if chooses:
                     gated = self.gate(between, gate_words[step])
                     opened = opened | (own[step] & opens(gated).unsqueeze(-1))
-                chunk, finished = self.clock.step(between, opened, chunk, of_chunk)
-                state, weights = self._word(between, chunk, of_word)
+                chunk, finished, context = self.clock.step(between, opened, chunk, of_chunk)
+                state, weights = self._word(between, chunk, context, of_word)
                 of_chunks = chunk.state, finished, chunk.weights
                 columns.append((state, weights, gated, opened, *of_chunks))
         states, weights, gated, opened, *chunks = map(torch.stack, zip(*columns))
@@ -159,14 +158,12 @@ class BiScaleGRU(Recurrence):
         return (*own, *self.clock.step_layers())
 
     def _word(
-        self, between: Tensor, chunk: ChunkState, memory: AttentionMemory
+        self, between: Tensor, chunk: ChunkState, context: Tensor, memory: AttentionMemory
     ) -> tuple[Tensor, Tensor]:
         """GRU2 of the word clock: s N×C, and the weights of its context N×S."""
-        hidden, query = self.query_projection(between).tensor_split(
-            (GATES * self.state_dim,), dim=-1
-        )
-        context, weights = chunk.context, chunk.weights
+        hidden, weights = self.query_projection(between), chunk.weights
         if self.attention is not None:
+            hidden, query = split_after(GATES * self.state_dim, hidden)
             weights = self.attention(query, memory)
             context = memory.input_of(weights)
         inputs = context + self.chunk_projection(chunk.state)
