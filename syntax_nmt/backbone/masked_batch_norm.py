@@ -96,12 +96,13 @@ class MaskedBatchNorm(nn.Module):
         continues.
         """
         unbiased = squares / (count - 1).clamp(min=1)
+        finite = (mean + unbiased).isfinite()
         for average, now, enough in (
             (self.running_mean, mean, count > 0),
             (self.running_var, unbiased, count > 1),
         ):
-            counts = enough & mean.isfinite() & unbiased.isfinite()
-            average.copy_(torch.where(counts, average.lerp(now, self.momentum), average))
+            moved = average.lerp(now, self.momentum)
+            average.copy_(torch.where(enough & finite, moved, average))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MaskedBatchNorm:
         """Moves the module; `half()` and `bfloat16()` leave the running averages in float32."""
