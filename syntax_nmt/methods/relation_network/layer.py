@@ -59,6 +59,6 @@ class RelationNetworkLayer(nn.Module):
             B×S×C, zeros at pads.
         """
         words = rows.take(self.convolutions(states, rows))
-        received = self.graph_propagation(words, rows.lengths[::-1])
+        received = self.graph_propagation(words, rows)
         hidden = F.leaky_relu_(self.hidden(received), SLOPE)
         return rows.put(F.leaky_relu_(self.output(hidden), SLOPE))

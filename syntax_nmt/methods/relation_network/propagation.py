@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from syntax_nmt.backbone.linear_of_pair import LinearOfPair
+from syntax_nmt.backbone.numerics import exact_type
+from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.methods.relation_network.convolutions import SLOPE
 
 _HIDDEN_LAYERS = 4
@@ -25,7 +27,9 @@ class GraphPropagation(nn.Module):
     The MLP has 4 hidden layers, each followed by LeakyReLU(0.1). The products of the first,
     `W_a c_i + W_b c_j + b`, are computed once per word instead of once per pair.
 
-    Only pairs of real words are computed, block by block. The first `kept_pairs` pairs of a batch
+    A CPU computes only pairs of real words, those of sentences of one size together. A GPU computes
+    padded sentences: it would wait for the many small blocks longer than for the pairs with pads.
+    Both go block by block. The first `kept_pairs` pairs of a batch
     (all of them if sentences are short) store their values for the backward pass. The backward pass
     recomputes later blocks, one at a time, so that memory does not grow with n². On a CPU,
     recomputation makes training of the layer about 40 % slower.
@@ -58,44 +62,53 @@ class GraphPropagation(nn.Module):
         """The numbers that define the module."""
         return f"block={self.block}, kept_pairs={self.kept_pairs}"
 
-    def forward(self, words: Tensor, sizes: Sequence[int]) -> Tensor:
+    def forward(self, words: Tensor, rows: PackedRows) -> Tensor:
         """The mean relation of each word to all words.
 
         Args:
-            words: c, the words of one sentence after the other, N×input_dim. Sentences of one size
-                that follow one another are computed together.
-            sizes: words of each sentence, adding up to N.
+            words: c, N×input_dim, the real positions as :meth:`PackedRows.take` gives them.
+            rows: where the batch's words are.
 
         Returns:
             r, N×hidden_dim.
         """
         on_gpu = int(words.device.type != "cpu")
+        first, second = self.of_pair.first(words), self.of_pair.second(words)
         hidden_dim = self.of_pair.first.out_features
         block = _BLOCK[on_gpu] // hidden_dim if self.block is None else self.block
         kept_pairs = self.kept_pairs
         if kept_pairs is None:
             kept_pairs = _KEPT[on_gpu] // (_HIDDEN_LAYERS * hidden_dim)
+        padded = self.pads_on(words.device)
+        if padded:
+            blocks = _padded_blocks(rows.put(first), rows.put(second), rows.padding, block)
+        else:
+            blocks = _blocks(first, second, rows.lengths[::-1], block)
         pairs, means = 0, []
-        for first, second in _blocks(
-            self.of_pair.first(words), self.of_pair.second(words), sizes, block
-        ):
-            pairs += first.size(0) * first.size(1) * second.size(2)
+        for each in blocks:
+            pairs += each[0].size(0) * each[0].size(1) * each[1].size(2)
             if pairs <= kept_pairs or not torch.is_grad_enabled():
-                mean = self._mean_message(first, second)
+                mean = self._mean_message(*each)
             else:
                 mean = checkpoint(
-                    self._mean_message, first, second,
-                    use_reentrant=False, preserve_rng_state=False,
-                )  # fmt: skip
+                    self._mean_message, *each, use_reentrant=False, preserve_rng_state=False
+                )
             means.append(mean.flatten(0, 1))
-        return torch.cat(means) if means else words.new_zeros(0, hidden_dim)
+        received = torch.cat(means) if means else words.new_zeros(0, hidden_dim)
+        return rows.take(received.view(*rows.padding.shape, -1)) if padded else received
 
-    def _mean_message(self, first: Tensor, second: Tensor) -> Tensor:
-        """The mean relations of some words i, in sentences of one size, to all words j.
+    @staticmethod
+    def pads_on(device: torch.device) -> bool:
+        """Whether padded sentences are computed."""
+        return device.type != "cpu"
+
+    def _mean_message(self, first: Tensor, second: Tensor, share: Tensor | None = None) -> Tensor:
+        """The mean relations of some words i to all words j.
 
         Args:
             first: W_a c_i + b, sentences × i × 1 × hidden_dim.
             second: W_b c_j, sentences × 1 × j × hidden_dim.
+            share: of each word j in the mean, sentences × 1 × j × 1; None = equal ones.
 
         Returns:
             sentences × i × hidden_dim.
@@ -105,7 +118,31 @@ class GraphPropagation(nn.Module):
         message = pairs.flatten(0, 2)
         for layer in self.hidden:
             message = F.leaky_relu_(layer(message), SLOPE)
-        return message.view_as(pairs).mean(dim=2)
+        message = message.view_as(pairs)
+        return message.mean(dim=2) if share is None else (message * share).sum(dim=2)
+
+
+def _padded_blocks(
+    first: Tensor, second: Tensor, padding: Tensor, block: int
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Cuts the pairs of padded sentences: some sentences, or some words of a long one.
+
+    Args:
+        first: B×S×hidden_dim.
+        second: B×S×hidden_dim.
+        padding: B×S, True = pad.
+        block: as of :func:`_blocks`.
+
+    Yields:
+        the arguments of :meth:`GraphPropagation._mean_message`.
+    """
+    size, real = padding.size(1), ~padding
+    shares = real.to(exact_type(first)) / real.sum(dim=1, keepdim=True).clamp(min=1)
+    most = max(1, block // size**2)
+    split = (each.split(most) for each in (first, second, shares.to(first.dtype)))
+    for rows, columns, share in zip(*split):
+        for part in rows.unsqueeze(2).split(max(1, block // size), dim=1):
+            yield part, columns.unsqueeze(1), share[:, None, :, None]
 
 
 def _blocks(

@@ -81,8 +81,9 @@ def test_other_kernels(kernels):
 
 @pytest.mark.parametrize("kept_pairs", [0, 20, 10**6])
 @pytest.mark.parametrize("block", [1, 2, 5, 16, 33, 1000])
-def test_blocks(block, kept_pairs):
-    """However the pairs are cut, kept or computed again, nothing changes."""
+@pytest.mark.parametrize("padded_pairs", [False, True], ids=["as on a CPU", "as on a GPU"])
+def test_blocks(block, kept_pairs, padded_pairs, monkeypatch):
+    """However the pairs are cut, kept, padded or computed again, nothing changes."""
     layer = layer_of(block=10**6, kept_pairs=10**6)
     x, padding = padded(sentences_of())
     output = layer(x, PackedRows(padding))
@@ -90,6 +91,7 @@ def test_blocks(block, kept_pairs):
     expected, (of_x,) = gradients(layer, (output * weight).sum(), [x])
     layer.graph_propagation.block = block
     layer.graph_propagation.kept_pairs = kept_pairs
+    monkeypatch.setattr(layer.graph_propagation, "pads_on", lambda device: padded_pairs)
     again = layer(x, PackedRows(padding))
     equal(again, output)
     actual, (also,) = gradients(layer, (again * weight).sum(), [x])
@@ -149,7 +151,8 @@ def kept_numbers(words, kept_pairs):
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        module(torch.randn(words, 8, requires_grad=True), [words]).sum()
+        rows = PackedRows(torch.zeros(1, words, dtype=torch.bool))
+        module(torch.randn(words, 8, requires_grad=True), rows).sum()
     return sum(kept.values())
 
 
