@@ -83,7 +83,8 @@ def build(
     """
     command = command_of(name, folder, sizes)
     if dtype != "float32":
-        command.append("--fp16")  # chooses the scale of the loss
+        # fairseq's first scale of the loss overflows in an untrained model.
+        command += ["--fp16", "--fp16-init-scale", "1"]
     parser = options.get_training_parser()
     cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, [*command, *more]))
     task = tasks.setup_task(cfg.task)

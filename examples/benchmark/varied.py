@@ -5,35 +5,37 @@
 
 The folder is one of `syntax-nmt prepare`, with the annotation that the systems read. The first
 pass over the batches, in which a GPU sees every shape for the first time, is reported apart from
-later ones. The batches are those of the training set with `--max-tokens`, collated with all
-annotation. With `--program` every system is trained by `fairseq-train`; its log gives words a
-second, from the tenth update on.
+later ones, in which the systems take turns. The batches are those of the training set with
+`--max-tokens`, collated with the annotation that the system reads. With `--program` every system is
+trained by `fairseq-train`; its log gives words a second, from the tenth update on.
 """
 
 import argparse
 import json
-import logging
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 from fairseq import utils
+from measure import Work, interleaved
 from quiet import silence
 from sizes import Sizes, add_size_arguments, sizes_of
 from speed import COMPARISONS
 from systems import BenchmarkedSystem, build, command_of, is_ours
 
 import syntax_nmt
-from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
+from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.methods.method import TRANSFORMER
+from syntax_nmt.models.presets import LINES
 from syntax_nmt.reporting.findings import markdown_lines
 
 WARM = 10  # updates of fairseq-train that are not counted
+NEEDS = {line.arch: line.needs for line in LINES if not line.variant}
 
 
 def main() -> None:
@@ -56,7 +58,7 @@ def arguments() -> argparse.Namespace:
         "--arch",
         nargs="+",
         default=list(COMPARISONS[TRANSFORMER]),
-        help="the first is the baseline",
+        help="the first is the baseline; a method loads the annotation of its recipe",
     )
     add_size_arguments(parser)
     add("--max-tokens", type=int, default=8192, help="of a batch")
@@ -68,61 +70,58 @@ def arguments() -> argparse.Namespace:
     add("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     add("--attention-kernels", default="auto", choices=["auto", "torch"])
     add("--program", action="store_true", help="run fairseq-train, with --fp16 on a GPU")
+    add("--workers", type=int, default=1, help="of --program, that load batches")
     return parser.parse_args()
 
 
-def of_data(data: Path) -> tuple[list[str], list[str]]:
-    """The options of fairseq-train for the languages of a data folder, and for its annotation."""
+def languages_of(data: Path) -> list[str]:
+    """The options of fairseq-train for the languages of a data folder."""
     texts = sorted(path.name.split(".") for path in data.glob("train.*-*.*.bin"))
     pairs = {parts[1] for parts in texts}
     if len(pairs) != 1:
         raise SystemExit(f"error: {data}: give a data-bin folder with one training set")
     source, target = pairs.pop().split("-")
-    of_side = {"source": source, "target": target}
-    files = {tuple(parts[2:-1]) for parts in texts}
-    loads = [kind.flag for kind in LOADED_KINDS if (of_side[kind.side], kind.name) in files]
-    columns = [column.name for column in COLUMNS if (source, column.name) in files]
-    if columns:
-        loads += ["--load-features", ",".join(columns)]
-    return ["-s", source, "-t", target], loads
+    return ["-s", source, "-t", target]
 
 
 def by_passes(args: argparse.Namespace, sizes: Sizes) -> Iterator[tuple[str, ...]]:
-    """The head of the table, then a row for each system.
+    """The head of the table, then a row for each system; the systems take turns.
 
     Args:
         args: the command line's.
     """
     silence()
-    logging.getLogger("syntax_nmt").setLevel(logging.ERROR)  # systems read a part of what is loaded
-    first_later: list[tuple[float, float]] = []
-    for name in args.arch:
-        system = built(name, args, sizes)
-        batches = batches_of(system, args)
-        if not first_later:
-            shapes = {(x["net_input"]["src_tokens"].shape, x["target"].shape) for x in batches}
-            yield (
-                f"{len(batches)} batches, {len(shapes)} shapes", "first pass, tokens/s", "time",
-                "later, tokens/s", "time", "range",
-            )  # fmt: skip
-        tokens = sum(batch["ntokens"] for batch in batches)
-        first, *later = (timed(system, batches) for _ in range(1 + args.passes))
-        middle = statistics.median(later)
-        first_later.append((first, middle))
-        base_first, base_later = first_later[0]
+    systems = [built(name, args, sizes) for name in args.arch]
+    batches = {system.name: batches_of(system, args) for system in systems}
+
+    def work(system: BenchmarkedSystem) -> None:
+        some = batches[system.name]
+        system.train([{**batch, "net_input": dict(batch["net_input"])} for batch in some])
+
+    first = [timed(work, system) for system in systems]
+    later = interleaved(work, systems, args.passes, args.device)
+    some = batches[systems[0].name]
+    shapes = {(batch["net_input"]["src_tokens"].shape, batch["target"].shape) for batch in some}
+    yield (
+        f"{len(some)} batches, {len(shapes)} shapes", "first pass, tokens/s", "time",
+        "later, tokens/s", "time", "range",
+    )  # fmt: skip
+    tokens = sum(batch["ntokens"] for batch in some)
+    for system, once, seconds in zip(systems, first, later):
+        ratios = [taken / of_baseline for taken, of_baseline in zip(seconds, later[0])]
         yield (
-            f"`{name}`", f"{tokens / first:,.0f}", f"{first / base_first:.2f}",
-            f"{tokens / middle:,.0f}", f"{middle / base_later:.2f}",
-            f"{min(later) / base_later:.2f} to {max(later) / base_later:.2f}",
+            f"`{system.name}`", f"{tokens / once:,.0f}", f"{once / first[0]:.2f}",
+            f"{tokens / statistics.median(seconds):,.0f}", f"{statistics.median(ratios):.2f}",
+            f"{min(ratios):.2f} to {max(ratios):.2f}",
         )  # fmt: skip
-        del system
 
 
 def options_of(name: str, args: argparse.Namespace) -> list[str]:
-    """Of the data; a stock system gets no annotation."""
-    languages, loads = of_data(args.data)
+    """Of the data: its languages, and of its annotation what the system is trained with."""
+    languages = languages_of(args.data)
     if not is_ours(name):
         return languages
+    loads = loading_options(NEEDS.get(name, ()))
     return [*languages, *loads, "--attention-kernels", args.attention_kernels]
 
 
@@ -146,11 +145,10 @@ def batches_of(system: BenchmarkedSystem, args: argparse.Namespace) -> list[dict
     return found
 
 
-def timed(system: BenchmarkedSystem, batches: Sequence[dict[str, Any]]) -> float:
+def timed(work: Work, system: BenchmarkedSystem) -> float:
     """Seconds of a pass."""
-    fresh = [{**batch, "net_input": dict(batch["net_input"])} for batch in batches]
     start = time.perf_counter()
-    system.train(fresh)
+    work(system)
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return time.perf_counter() - start
@@ -178,7 +176,7 @@ def words_per_second(name: str, args: argparse.Namespace, sizes: Sizes) -> float
         *options_of(name, args), *where, "--user-dir", str(syntax_nmt.FOLDER), "--no-save",
         "--disable-validation", "--max-tokens", str(args.max_tokens), "--seed", "1",
         "--max-update", str(WARM + args.batches), "--log-format", "json", "--log-interval", "1",
-        "--clip-norm", "1.0",
+        "--clip-norm", "1.0", "--num-workers", str(args.workers),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
