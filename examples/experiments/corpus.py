@@ -17,7 +17,12 @@ from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomic
 from syntax_nmt.errors import UserError, one_line_errors
 
 DONE = "done.json"
-_BUILT_IN = {"test": "test"}
+
+
+def _built_in_tests(data: Mapping[str, Any]) -> dict[str, str]:
+    """The test sets of the built-in corpus; a generalisation split has a second one."""
+    names = ["test", "left_out"] if "--split" in data.get("demo", "").split() else ["test"]
+    return {name: name for name in names}
 
 
 def key_of(content: Any) -> str:
@@ -44,7 +49,7 @@ def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -
         raise UserError("this table needs text: give the folder of the corpora with --data")
     if "{stanza}" in data["prepare"] and stanza is None:
         raise UserError("this table needs Stanza's models: give their folder with --stanza")
-    tests, texts, further = data.get("tests", _BUILT_IN), {}, {}
+    tests, texts, further = data.get("tests", _built_in_tests(data)), {}, {}
     if root is not None and "train" in data:
         given = {name: prefix for name, prefix in tests.items() if isinstance(prefix, str)}
         for split, prefix in {"train": data["train"], "valid": data["valid"], **given}.items():

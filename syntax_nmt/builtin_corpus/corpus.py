@@ -4,20 +4,26 @@ Each split has its own random stream. Test, validation and contrastive sentences
 all different from one another, and training sentences that equal one of them are skipped: so no
 held-out sentence is in training, the held-out sets do not depend on the training set's size, and
 memory does not grow with it. As in any corpus, a short training sentence may come twice.
+
+In a generalisation split, training, validation and test sentences are those of the same streams
+that are not of the left-out kind; a second test set, `left_out`, has that kind alone.
 """
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from syntax_nmt.builtin_corpus.draw import Draw
+from syntax_nmt.builtin_corpus.generalisation import GeneralisationSplit
 from syntax_nmt.builtin_corpus.grammar import Grammar
 from syntax_nmt.builtin_corpus.pair import ContrastivePair, SentencePair, contrastive_pairs
 from syntax_nmt.progress import Progress
 
 SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "tgt.conllu", "align")
+LEFT_OUT = "left_out"
+"""The test set of what a generalisation split leaves out."""
 CONTRAST_FILES = tuple(
     f"contrast.{end}" for end in ("src", "correct.tgt", "incorrect.tgt", "distance")
 )
@@ -29,6 +35,7 @@ class CorpusSize:
 
     Args:
         train: sentence pairs for training.
+        test: sentence pairs of the test set; in a generalisation split of each of the two.
         contrast: contrastive pairs.
     """
 
@@ -38,25 +45,43 @@ class CorpusSize:
     contrast: int
 
 
-def write_corpus(folder: Path, size: CorpusSize, seed: int) -> list[str]:
+def write_corpus(
+    folder: Path, size: CorpusSize, seed: int, generalisation: GeneralisationSplit | None = None
+) -> list[str]:
     """Writes all files of the corpus into a folder and returns their names.
 
     Args:
         size: how many sentences to write.
         seed: another seed gives other sentences of the same languages.
+        generalisation: what all sets but `left_out` and the contrastive pairs lack; None = nothing.
     """
     held_out: set[str] = set()
-    with Progress(None, "corpus", "sentences", sum(asdict(size).values())) as progress:
-        for split, number in (("test", size.test), ("valid", size.valid)):
-            fresh = _remembered(_stream(seed, split), held_out)
+    sets = [("test", size.test), ("valid", size.valid)]
+    if generalisation is not None:
+        sets.append((LEFT_OUT, size.test))
+    number = size.train + size.contrast + sum(number for _, number in sets)
+    with Progress(None, "corpus", "sentences", number) as progress:
+        for split, number in sets:
+            fresh = _remembered(_split_stream(seed, split, generalisation), held_out)
             _write_split(folder, split, fresh, number, progress)
         fresh = (pair for pair in _stream(seed, "contrast") if pair.source_text not in held_out)
         contrast = contrastive_pairs(fresh, Draw(f"{seed} verbs"), size.contrast)
         _write_contrast(folder, contrast, held_out, progress)
-        rest = (pair for pair in _stream(seed, "train") if pair.source_text not in held_out)
+        stream = _split_stream(seed, "train", generalisation)
+        rest = (pair for pair in stream if pair.source_text not in held_out)
         _write_split(folder, "train", rest, size.train, progress)
-    splits = [f"{split}.{end}" for split in ("train", "valid", "test") for end in SPLIT_SUFFIXES]
-    return [*splits, *CONTRAST_FILES]
+    names = ["train", "valid", "test", *(split for split, _ in sets[2:])]
+    return [*(f"{split}.{end}" for split in names for end in SPLIT_SUFFIXES), *CONTRAST_FILES]
+
+
+def _split_stream(
+    seed: int, split: str, generalisation: GeneralisationSplit | None
+) -> Iterator[SentencePair]:
+    """The sentences of a split, which are of the left-out kind, or not."""
+    stream = _stream(seed, split)
+    if generalisation is None:
+        return stream
+    return generalisation.of_kind(stream, left_out=split == LEFT_OUT)
 
 
 def _stream(seed: int, name: str) -> Iterator[SentencePair]:

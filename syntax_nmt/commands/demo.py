@@ -4,17 +4,21 @@ import argparse
 import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.builtin_corpus.corpus import CorpusSize, write_corpus
+from syntax_nmt.builtin_corpus.generalisation import SPLITS
 from syntax_nmt.builtin_corpus.trained import train
 from syntax_nmt.data.text_files import checksum, errors_in_writing
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import tell
 
-EXAMPLE = "syntax-nmt demo demo-corpus --train 6000 --seed 1"
+EXAMPLE = (
+    "syntax-nmt demo demo-corpus --train 6000 --seed 1\n  syntax-nmt demo demo-depth --split depth"
+)
 
 MANIFEST = "demo.json"
 """Written last: a folder that has it contains a complete corpus."""
@@ -34,7 +38,9 @@ Writes into DIR, for each split (train, valid, test), one sentence a line:
 and pairs of translations that differ in the agreement of one verb:
   contrast.src  contrast.correct.tgt  contrast.incorrect.tgt
   contrast.distance the number of words between the subject's noun and the verb in the target
-"""
+--split KIND leaves sentences out of train, valid and test, and adds left_out.*, a second test set
+of as many sentences, which all have what the others lack:
+""" + "\n".join(f"  {name:10} {split.left_out}" for name, split in SPLITS.items())
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         int,
         seed=(1, "random seed; another seed gives other sentences of the same languages"),
+    )
+    parser.add_argument(
+        "--split",
+        choices=tuple(SPLITS),
+        metavar="KIND",
+        help=f"a generalisation split, one of {', '.join(SPLITS)} (default: none)",
     )
     add_flags(
         parser,
@@ -79,8 +91,12 @@ def run(args: argparse.Namespace) -> None:
         errors_in_writing(args.dir),
         tempfile.TemporaryDirectory(dir=args.dir, prefix=UNFINISHED) as unfinished,
     ):
-        names = write_corpus(Path(unfinished), size, args.seed)
-        _put_in_place(Path(unfinished), args.dir, names, {"seed": args.seed, **asdict(size)})
+        split = None if args.split is None else SPLITS[args.split]
+        names = write_corpus(Path(unfinished), size, args.seed, split)
+        manifest: dict[str, int | str] = {"seed": args.seed, **asdict(size)}
+        if args.split is not None:
+            manifest["split"] = args.split
+        _put_in_place(Path(unfinished), args.dir, names, manifest)
     if args.trained:
         checkpoint = train(args.dir, args.dir / MANIFEST)
         sentence = (args.dir / "test.src").read_text(encoding="utf-8").partition("\n")[0]
@@ -125,7 +141,7 @@ def _refuse_changed_texts(folder: Path) -> None:
 
 
 def _put_in_place(
-    unfinished: Path, folder: Path, names: list[str], manifest: dict[str, int]
+    unfinished: Path, folder: Path, names: list[str], manifest: Mapping[str, int | str]
 ) -> None:
     """Moves whole files to their names, the manifest last."""
     sums = {name: checksum(unfinished / name) for name in names}

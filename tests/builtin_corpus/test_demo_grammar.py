@@ -2,8 +2,11 @@
 
 import re
 
-from demo_files import all_nouns, all_verbs, noun_of, read_conllu, read_lines
+import pytest
+from commands import syntax_nmt
+from demo_files import SIZES, all_nouns, all_verbs, noun_of, options, read_conllu, read_lines
 
+from syntax_nmt.builtin_corpus.generalisation import SPLITS
 from syntax_nmt.builtin_corpus.lexicon import lexicon
 
 AGREEMENT = {
@@ -165,3 +168,87 @@ def test_no_form_of_the_source_is_two_words():
     with_function_words = FUNCTION_WORDS + forms
     assert len(with_function_words) == len(set(with_function_words))
     assert len(nouns) + len(verbs) > 100
+
+
+def _arcs_to_root(tokens, token):
+    """The token and those above it."""
+    above = [token]
+    while above[-1].head:
+        above.append(tokens[above[-1].head - 1])
+    return above
+
+
+def _nesting(source):
+    nested = []
+    for token in source:
+        above = [each.relation for each in _arcs_to_root(source, token)]
+        nested.append(above.count("nmod") + above.count("acl:relcl"))
+    return max(nested)
+
+
+def _modified_subjects(source):
+    return sum(
+        token.relation in ("nmod", "acl:relcl") and source[token.head - 1].relation == "nsubj"
+        for token in source
+        if token.head
+    )
+
+
+def _farthest_agreement(target):
+    """Words between a verb and the noun it agrees with, or what stands for that noun."""
+    farthest = -1
+    for token in target:
+        if token.relation == "nsubj":
+            verb, noun = target[token.head - 1], token
+            if token.form == "hau":
+                noun = target[verb.head - 1]
+            farthest = max(farthest, abs(verb.position - noun.position) - 1)
+    return farthest
+
+
+def _subjects(source):
+    """Lemmas of nouns that are subjects, coordinated ones included."""
+    found = set()
+    for token in source:
+        above = _arcs_to_root(source, token)
+        role = above[1] if token.relation == "conj" else above[0]
+        if token.upos == "NOUN" and role.relation == "nsubj":
+            found.add(noun_of(token.lemma).source)
+    return found
+
+
+HELD_BACK = {noun.source for kind in lexicon().nouns.values() for noun in kind.items[3::4]}
+FINDERS = {
+    "length": lambda source, target: len(source) > 16,
+    "depth": lambda source, target: max(len(_arcs_to_root(source, t)) - 1 for t in source) > 3,
+    "nesting": lambda source, target: _nesting(source) > 1,
+    "relations": lambda source, target: _modified_subjects(source) > 0,
+    "agreement": lambda source, target: _farthest_agreement(target) > 6,
+    "lexical": lambda source, target: not HELD_BACK.isdisjoint(_subjects(source)),
+}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_only_the_left_out_sentences_have_what_a_split_leaves_out(split, tmp_path):
+    """Found by the trees of the files."""
+    syntax_nmt("demo", tmp_path / "corpus", *options(train=400), "--split", split)
+    texts = []
+    for name in ("train", "valid", "test", "left_out"):
+        sides = [read_conllu(tmp_path / f"corpus/{name}.{side}.conllu") for side in ("src", "tgt")]
+        assert len(sides[0]) == (SIZES | {"left_out": SIZES["test"], "train": 400})[name]
+        for source, target in zip(*sides, strict=True):
+            assert FINDERS[split](source, target) == (name == "left_out")
+        texts.append({" ".join(token.form for token in source) for source in sides[0]})
+    train, *held_out = texts
+    assert all(train.isdisjoint(others) for others in held_out)
+    assert len(set().union(*held_out)) == sum(map(len, held_out))
+
+
+def test_a_lexical_split_has_each_held_back_noun_in_training_and_in_the_test(tmp_path):
+    sizes = options(train=6000, test=600)
+    syntax_nmt("demo", tmp_path / "corpus", *sizes, "--split", "lexical")
+    sentences = read_conllu(tmp_path / "corpus/train.src.conllu")
+    used = {token.lemma for tokens in sentences for token in tokens if token.upos == "NOUN"}
+    assert used >= HELD_BACK
+    left_out = read_conllu(tmp_path / "corpus/left_out.src.conllu")
+    assert set().union(*map(_subjects, left_out)) >= HELD_BACK
