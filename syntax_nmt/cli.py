@@ -59,6 +59,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.commands.contrast",
         "measure how often models prefer references to copies with errors",
     ),
+    "likelihood": (
+        "syntax_nmt.commands.likelihood",
+        "write how probable a model finds the words of a reference",
+    ),
     "score": ("syntax_nmt.commands.score", "compute BLEU, chrF, TER and RIBES, also by length"),
     "compare": ("syntax_nmt.commands.compare", "test whether one system is better than another"),
     "plot": (

@@ -3,9 +3,9 @@
 Also the log-probabilities of the translations.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from fairseq import utils
@@ -18,11 +18,13 @@ from syntax_nmt.data.batch import Batch
 from syntax_nmt.errors import errors_of
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
 from syntax_nmt.inference.parsed_sources import ParsedSources, check_parser, source_parser
-from syntax_nmt.inference.settings import ModelFiles
+from syntax_nmt.inference.settings import BatchLimits, ModelFiles
 from syntax_nmt.inference.source_text import length_batches, token_ids
 from syntax_nmt.progress import Progress
 from syntax_nmt.scoring.parallel_text import TokenPair
 from syntax_nmt.task.source_parser import SourceParser
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -154,19 +156,50 @@ def sentence_scores(
     Returns:
         one score a pair; None = too long for the model.
     """
+    limits = BatchLimits(max_tokens, batch_size)
+    found = _scores(decoder, pairs, limits, lambda batch, tokens: tokens.sum(dim=1).tolist())
+    return [found.get(pair) for pair in pairs]
+
+
+def token_scores(
+    decoder: ForcedDecoder, pairs: Sequence[TokenPair], limits: BatchLimits
+) -> list[list[float] | None]:
+    """For each pair the natural logs of the probabilities of its target's tokens, EOS last.
+
+    Args:
+        pairs: sentences and their translations.
+
+    Returns:
+        None = too long for the model.
+    """
+
+    def of_tokens(batch: ForcedBatch, tokens: Tensor) -> list[list[float]]:
+        return [row[:length] for row, length in zip(tokens.tolist(), batch.targets)]
+
+    found = _scores(decoder, pairs, limits, of_tokens)
+    return [found.get(pair) for pair in pairs]
+
+
+def _scores(
+    decoder: ForcedDecoder,
+    pairs: Sequence[TokenPair],
+    limits: BatchLimits,
+    read: Callable[[ForcedBatch, Tensor], Sequence[T]],
+) -> dict[TokenPair, T]:
+    """What is read from the scores of the tokens (B×T) of each batch, by pair."""
     distinct = list(dict.fromkeys(pairs))
-    scores: dict[TokenPair, float] = {}
+    scores: dict[TokenPair, T] = {}
     with Progress(None, "scores", "sentences", len(distinct), leave=False) as progress:
-        for batch in decoder.batches(distinct, max_tokens, batch_size):
-            for index, score in zip(batch.indices, _batch_scores(decoder, batch).tolist()):
+        for batch in decoder.batches(distinct, *limits):
+            for index, score in zip(batch.indices, read(batch, _token_scores(decoder, batch))):
                 scores[distinct[index]] = score
             progress.update(len(batch.indices))
-    return [scores.get(pair) for pair in pairs]
+    return scores
 
 
 @torch.no_grad()
-def _batch_scores(decoder: ForcedDecoder, batch: ForcedBatch) -> Tensor:
-    """The sums of a batch, B, in float64."""
+def _token_scores(decoder: ForcedDecoder, batch: ForcedBatch) -> Tensor:
+    """The log-probabilities of a batch's tokens, B×T, in float64; 0 at pads."""
     target = batch.sample["target"]
     probabilities = decoder.model.get_normalized_probs(
         decoder.forward(batch), log_probs=True, sample=batch.sample
@@ -174,4 +207,4 @@ def _batch_scores(decoder: ForcedDecoder, batch: ForcedBatch) -> Tensor:
     tokens = probabilities.gather(2, target.unsqueeze(2)).squeeze(2)
     lengths = torch.tensor(batch.targets, device=target.device)
     padding = data_utils.lengths_to_padding_mask(lengths)
-    return tokens.cpu().double().masked_fill(padding.cpu(), 0.0).sum(dim=1)
+    return tokens.cpu().double().masked_fill(padding.cpu(), 0.0)

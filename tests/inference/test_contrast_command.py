@@ -11,6 +11,7 @@ from translations import write
 
 from syntax_nmt.cli import main
 from syntax_nmt.data.prepared_text import TextSegmentation, write_segmentation
+from syntax_nmt.scoring.words.bits import read_bits
 
 SOURCE = [" ".join(words) for words in WORDS]
 CORRECT = [*SOURCE[1:], SOURCE[0]]
@@ -99,6 +100,29 @@ def test_figures_are_those_of_the_pairs(contrast):
     expected = f"{model['accuracy']:.1f} [{low:.1f}, {high:.1f}] {sum(right)}/7"
     assert table.splitlines()[2].split("  ", 1)[1].strip() == expected
     assert "a tie is wrong" in table
+
+
+@pytest.mark.parametrize("model", ["stock", "lstm"])
+def test_bits_of_words_add_up_to_the_scores_of_pairs(
+    contrast, parser, checkpoints, files, tmp_path, model
+):
+    """`syntax-nmt likelihood` and `contrast` read the same probabilities."""
+    text = ["--source", files["source.pieces"], "--reference", files["correct.pieces"]]
+    command = [parser.data, "--path", checkpoints[model], "--cpu", "--segmented", *text]
+    outputs = ["--output", tmp_path / "bits", "--json", tmp_path / "likelihood.json"]
+    main(["likelihood", *map(str, [*command, *outputs])])
+    found = read_bits(str(tmp_path / "bits"))
+    assert [[word for word, _ in sentence] for sentence in found] == [
+        [*line.split(), "</s>"] for line in CORRECT
+    ]
+    sums = [-sum(bits for _, bits in sentence) * math.log(2) for sentence in found]
+    rows = contrast(model=model)[2]
+    assert sums == pytest.approx([float(row[4]) for row in rows], abs=1e-4)
+    figures = json.loads((tmp_path / "likelihood.json").read_text())
+    words = sum(len(line.split()) for line in CORRECT)
+    assert (figures["sentences"], figures["words"]) == (len(CORRECT), words)
+    mean = -sum(sums) / math.log(2) / (words + len(CORRECT))
+    assert figures["perplexity"] == pytest.approx(2**mean, rel=1e-4)
 
 
 def test_raw_text_is_segmented_as_the_files_were(contrast, files):

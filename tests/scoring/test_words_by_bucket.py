@@ -23,6 +23,7 @@ from syntax_nmt.scoring.translations.evaluation_set import read_text
 from syntax_nmt.scoring.translations.paired_tests import TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.resampling import Confidence
 from syntax_nmt.scoring.words import bucket_scores
+from syntax_nmt.scoring.words.bits import bits_lines
 from syntax_nmt.scoring.words.buckets import KINDS, LOWS, number_bucket, number_buckets
 from syntax_nmt.scoring.words.settings import WordSettings
 
@@ -294,3 +295,131 @@ def test_counts_are_those_of_loops(everything):
 def test_settings_that_do_not_go_together(given, message):
     with pytest.raises(UserError, match=message):
         WordSettings(**given)
+
+
+def bits_of(sentence: int, word: int) -> float:
+    return round(1 + ((7 * sentence + 3 * word) % 11) / 4, 2)
+
+
+def write_bits(path, lines, bits=bits_of):
+    text = [
+        [*((word, bits(place, i)) for i, word in enumerate(line.split())), ("</s>", 0.5)]
+        for place, line in enumerate(lines)
+    ]
+    path.write_text("".join(bits_lines(text)), encoding="utf-8")
+    return str(path)
+
+
+# Natural log-likelihoods of `compare-ll` of compare-mt 0.2.10 for the same text and −bits · ln 2.
+COMPARE_LL = {
+    "frequency": {
+        "0": -1.862833047754853,
+        "1": -1.1634970530827655,
+        "2": -1.7328679513998633,
+        "3": -1.5348258998113076,
+        "4": -0.9530773732699247,
+        "5–9": -1.64622455382987,
+    },
+    "upos": {
+        "ADJ": -1.4440566261665528,
+        "ADP": -1.9061547465398496,
+        "AUX": -2.0794415416798357,
+        "CCONJ": -1.7328679513998633,
+        "DET": -1.6288958743158717,
+        "NOUN": -1.4902664382038826,
+        "PRON": -1.7328679513998633,
+        "SCONJ": -0.8664339756999316,
+        "VERB": -1.4440566261665528,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", COMPARE_LL)
+def test_bits_are_those_of_compare_ll(tmp_path, kind):
+    given = {"reference_conllu": write_conllu(tmp_path / "ref", REFERENCE, REFERENCE_TAGS)}
+    if kind == "frequency":
+        given = {"training_text": str(write(tmp_path / "train", TRAINING))}
+    bits = {"ours": [write_bits(tmp_path / "bits", REFERENCE)]}
+    settings = WordSettings([kind], tokenize="none", bits=bits, **given)
+    _, table = score_words(evaluation_set(REFERENCE, ours=[OUTPUT]), settings)
+    assert table["measure"] == "bits"
+    found = {name: -ours["score"] * np.log(2) for name, ours in by_bucket(table).items()}
+    assert found == pytest.approx(COMPARE_LL[kind], abs=1e-9)
+    assert all("precision" not in ours for ours in by_bucket(table).values())
+
+
+def test_bits_by_hand(tmp_path):
+    """Words that differ from the model's, a sentence too long for one run, and two runs."""
+    reference = ["a b .", "c", "a a"]
+    conllu = write_conllu(tmp_path / "ref", reference, ["X Y P", "Y", "X X"])
+    (tmp_path / "one").write_text(
+        "a\t1\nb.\t6\n</s>\t9\n\nc\t3\n</s>\t9\n\na\t2\na\t5\n</s>\t9\n\n"
+    )
+    (tmp_path / "two").write_text("a\t3\nb.\t2\n</s>\t1\n\n# too long\n\na\t0\na\t1\n</s>\t1\n\n")
+    files = [str(tmp_path / name) for name in ("one", "two")]
+    settings = WordSettings(
+        ["upos"], tokenize="none", reference_conllu=conllu, bits={"ours": files}
+    )
+    _, table = score_words(evaluation_set(reference, ours=[reference, reference]), settings)
+    # `b.` of the model begins in `b`; `.` has no bits of its own; no run has `c`.
+    assert [(each["bucket"], each["words"]) for each in table["buckets"]] == [("X", 3), ("Y", 1)]
+    assert table["words_without_bucket"] == 2
+    found = by_bucket(table)
+    assert found["X"]["runs"] == pytest.approx([8 / 3, 4 / 3])
+    assert found["X"]["score"] == pytest.approx(2)
+    assert found["Y"]["runs"] == [6, 2]
+
+
+def shifted_bits(reference, less, seed):
+    """The bits of a run, of words of many difficulties."""
+    rng, hard = random.Random(f"{less} {seed}"), random.Random(1)
+    difficulty = [[hard.gauss(5 - less, 1) for _ in line.split()] for line in reference]
+    luck = rng.gauss(0, 0.02)
+    return lambda sentence, word: difficulty[sentence][word] + luck + rng.gauss(0, 0.1)
+
+
+def test_fewer_bits_are_better_and_are_tested(tmp_path):
+    reference = sentences(300)
+    files = {
+        name: [
+            write_bits(tmp_path / f"{name}{run}", reference, shifted_bits(reference, less, run))
+            for run in range(3)
+        ]
+        for name, less in (("base", 0.0), ("ours", 0.4))
+    }
+    settings = WordSettings(
+        ["seen"], tokenize="none", bits=files,
+        training_text=str(write(tmp_path / "train", reference)),
+    )  # fmt: skip
+    test_set = evaluation_set(reference, base=[reference] * 3, ours=[reference] * 3)
+    _, table = bucket_scores.compare_words(test_set, settings, SIGNIFICANCE)
+    (bucket,) = table.buckets
+    ours = bucket.systems[1]
+    assert ours.difference == pytest.approx(-0.4, abs=0.05)
+    assert all(test.p_value < 0.05 for test in ours.tests().values())
+    assert set(ours.tests()) == {"bootstrap", "randomisation", "seeds", "blocks"}
+    text = table.comparison_table(1, 1).render()
+    assert text.splitlines()[2].split()[4] == f"{ours.difference:+.3f}"
+    assert "bits ↓" in table.score_table(1, 1).render()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\t1\n\n", "bits:2: the sentence does not end in </s>: give a file of syntax-nmt"),
+        ("a\t1\n</s>\t1\n", "bits:2: the last sentence is not whole"),
+        ("a\tx\n", "bits:1: 'a\\tx' is no word with its bits"),
+        ("a\tnan\n", "bits:1: 'a\\tnan' is no word with its bits"),
+        ("", "bits has 0 sentences, reference 1: give parallel files"),
+        ("b\t1\n</s>\t1\n\n", "bits: sentence 1 has the words 'b', reference:1 'a': give the bits"),
+    ],
+)
+def test_bits_that_do_not_fit(tmp_path, text, message):
+    (tmp_path / "bits").write_text(text)
+    settings = WordSettings(
+        ["seen"], tokenize="none", bits={"ours": [str(tmp_path / "bits")]},
+        training_text=str(write(tmp_path / "train", ["a"])),
+    )  # fmt: skip
+    with pytest.raises(UserError) as caught:
+        score_words(evaluation_set(["a"], ours=[["a"]]), settings)
+    assert message in str(caught.value)

@@ -15,6 +15,7 @@ from syntax_nmt.scoring.translations.resampling import (
     randomisation_p_values,
 )
 from syntax_nmt.scoring.translations.seed_tests import seed_test
+from syntax_nmt.scoring.words.bits import bits_lines
 from syntax_nmt.scoring.words.buckets import FREQUENCY
 from syntax_nmt.scoring.words.counts import count_words
 from syntax_nmt.scoring.words.matches import BucketMeasures
@@ -23,13 +24,18 @@ from syntax_nmt.scoring.words.settings import WordSettings
 DRAWS = [60, pytest.param(500, marks=pytest.mark.slow)]
 
 
-def counted(tmp_path, reference, runs):
-    """The measures, and the statistics of all runs, of words by frequency."""
+def counted(tmp_path, reference, runs, bits=()):
+    """The measures, and the statistics of all runs, of words by frequency.
+
+    Args:
+        bits: of each run, a file; then those are measured.
+    """
     training = [" ".join([word] * (place + 1)) for place, word in enumerate(WORDS)]
     settings = WordSettings(
-        [FREQUENCY], tokenize="none", training_text=str(write(tmp_path / "train", training))
-    )
-    (counts,) = count_words(evaluation_set(reference, ours=runs), settings)
+        [FREQUENCY], tokenize="none", training_text=str(write(tmp_path / "train", training)),
+        bits={"ours": bits} if bits else {},
+    )  # fmt: skip
+    *_, counts = count_words(evaluation_set(reference, ours=runs), settings)
     measures = BucketMeasures(tuple(counts.buckets), (counts.measure,) * len(counts.buckets))
     assert len(measures.names) == 6
     return measures, np.stack(counts.statistics[0])
@@ -50,13 +56,30 @@ def distance_from_uniform(p_values):
     return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
 
 
+def bits_files(tmp_path, reference, runs, spread):
+    """Bits of runs of one method: a part of the word, one of the run, and the rest is chance."""
+    files = []
+    for number in range(runs):
+        rng = np.random.default_rng(number)
+        shift = rng.normal(0, spread)
+        text = [
+            [*((word, 4 + shift + len(word) + rng.gamma(2, 2)) for word in line.split()),
+             ("</s>", 0.0)]
+            for line in reference
+        ]  # fmt: skip
+        files.append(tmp_path / f"bits{number}")
+        files[-1].write_text("".join(bits_lines(text)), encoding="utf-8")
+    return [str(path) for path in files]
+
+
+@pytest.mark.parametrize("measure", ["shares", "bits"])
 @pytest.mark.parametrize("draws", DRAWS)
-def test_p_values_are_uniform(tmp_path, capsys, draws):
+def test_p_values_are_uniform(tmp_path, capsys, draws, measure):
     """The translations of each sentence by three and three runs are handed out anew."""
     reference = sentences(600)
-    measures, pool = counted(
-        tmp_path, reference, [noisy(reference, run, 0.25 + run / 30) for run in range(6)]
-    )
+    bits = bits_files(tmp_path, reference, 6, 0.3) if measure == "bits" else ()
+    runs = [noisy(reference, run, 0.25 + run / 30) for run in range(6)]
+    measures, pool = counted(tmp_path, reference, runs, bits)
     found = []
     for draw, sides in enumerate(handed_out(pool, draws)):
         found.append(
@@ -95,15 +118,17 @@ def test_the_bootstrap_finds_more_than_there_is(tmp_path, capsys, draws):
     assert 0.05 < rates.mean() < 0.2
 
 
+@pytest.mark.parametrize("measure", ["shares", "bits"])
 @pytest.mark.parametrize("draws", DRAWS)
-def test_intervals_over_seeds_and_sentences_hold_0(tmp_path, capsys, draws):
+def test_intervals_over_seeds_and_sentences_hold_0(tmp_path, capsys, draws, measure):
     """Three and three of 30 runs of one method, and 200 of 1,200 sentences."""
     reference = sentences(1200)
     runs = []
     for number in range(30):
         share = random.Random(f"run {number}").gauss(0.35, 0.015)
         runs.append(noisy(reference, number, share))
-    measures, pool = counted(tmp_path, reference, runs)
+    bits = bits_files(tmp_path, reference, 30, 0.1) if measure == "bits" else ()
+    measures, pool = counted(tmp_path, reference, runs, bits)
     rng = np.random.default_rng(1)
     missed, rejected = [], []
     for draw in range(draws):

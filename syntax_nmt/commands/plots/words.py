@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         differences="of `syntax-nmt compare`: the systems' differences from the baseline, with "
         "intervals over seeds and sentences",
+        bits="the bits of the words, of --words-by … --bits",
     )
 
 
@@ -49,7 +50,7 @@ def figure(args: argparse.Namespace) -> Figure:
     systems: dict[str, list[Point | None]] = {}
     about = ""
     for path in args.figures:
-        found = word_dots(_table(path, args.words_by), args.differences)
+        found = word_dots(_table(path, args.words_by, args.bits), args.differences)
         for name, points in found.systems.items():
             systems[free_name(name, path, systems)] = points
         groups, about = groups or found.groups, about or found.about
@@ -65,13 +66,16 @@ def figure(args: argparse.Namespace) -> Figure:
     return draw_dots(groups, systems, about, args.title, args.room, args.differences)
 
 
-def _table(path: str, wanted: str | None) -> BucketTable:
+def _table(path: str, wanted: str | None, bits: bool) -> BucketTable:
     from syntax_nmt.scoring.words.bucket_tables import TablesOfWords
 
     found = read_result(path, TablesOfWords, _COMMAND)
-    tables = {table.by: table for table in found.words_by or ()}
+    tables = {table.by: table for table in found.words_by or () if table.is_of_bits == bits}
     if not tables:
-        raise UserError(f"{path}: has no words by bucket: write it with --words-by")
+        what, option = ("bits of words", "--words-by … --bits") if bits else (
+            "words by bucket", "--words-by"
+        )  # fmt: skip
+        raise UserError(f"{path}: has no {what}: write it with {option}")
     by = wanted or next(iter(tables))
     if by not in tables:
         raise UserError(f"--words-by {by}: {path} has {', '.join(tables)}")

@@ -12,7 +12,8 @@ from syntax_nmt.scoring.words.settings import LEAST_WORDS, WordSettings
 
 _FILES = ("reference_conllu", "source_conllu", "links", "training_text")
 _NEEDS = {
-    name: ("words_by",) for name in (*_FILES, "hypothesis_conllu", "links_base", "least_words")
+    name: ("words_by",)
+    for name in (*_FILES, "hypothesis_conllu", "bits", "links_base", "least_words")
 }
 
 
@@ -44,6 +45,15 @@ def add_word_arguments(parser: argparse.ArgumentParser) -> None:
         help="trees of a system's translations by the same parser, a file for each of its runs "
         "(default: a word has the label that it has in the reference)",
     )
+    add(
+        "--bits",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar=("NAME FILE", "FILE"),
+        help="also the bits of the reference's words by a system that is forced to them, the fewer "
+        "the better: for each of its runs a file that syntax-nmt likelihood wrote",
+    )
     add_files(
         group,
         source_conllu="trees of the source: words of the reference are in the buckets of the "
@@ -73,7 +83,7 @@ def add_word_arguments(parser: argparse.ArgumentParser) -> None:
 
 def files_of_words(args: argparse.Namespace) -> list[str]:
     """The files that words by bucket are read from, none of which may be written."""
-    named = [path for _, *paths in args.hypothesis_conllu for path in paths]
+    named = [path for _, *paths in (*args.hypothesis_conllu, *args.bits) for path in paths]
     given = [getattr(args, name) for name in _FILES]
     return [*named, *(path for path in given if path is not None)]
 
@@ -97,6 +107,7 @@ def word_settings(args: argparse.Namespace, test_set: TestSet) -> WordSettings |
         lowercase=args.lowercase,
         reference_conllu=args.reference_conllu,
         hypothesis_conllu=named_files("--hypothesis-conllu", args.hypothesis_conllu, names, ()),
+        bits=named_files("--bits", args.bits, names, ()),
         source_conllu=args.source_conllu,
         links=args.links,
         links_base=args.links_base,

@@ -46,6 +46,8 @@ def word_dots(table: BucketTable, differences: bool = False) -> WordDots:
 
 def _about(table: BucketTable, differences: bool, barred: bool) -> str:
     unit, over = ("difference in points", " over seeds and sentences") if differences else ("%", "")
+    if table.is_of_bits:
+        unit = "difference; less is better" if differences else "less is better"
     lines = [f"{table} ({unit})"]
     if barred:
         lines.append(f"bars: 95 % intervals{over}")

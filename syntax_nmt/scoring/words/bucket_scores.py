@@ -18,14 +18,22 @@ from syntax_nmt.scoring.translations.paired_tests import (
 from syntax_nmt.scoring.translations.resampling import Confidence, bootstrap_scores, interval
 from syntax_nmt.scoring.words.bucket_tables import Bucket, BucketScore, BucketTable
 from syntax_nmt.scoring.words.counts import BucketCounts, count_words
-from syntax_nmt.scoring.words.matches import FOUND, OUTPUT, WIDTH, BucketMeasures, figures_of
+from syntax_nmt.scoring.words.matches import (
+    BITS,
+    FOUND,
+    OUTPUT,
+    SHARES,
+    WIDTH,
+    BucketMeasures,
+    figures_of,
+)
 from syntax_nmt.scoring.words.settings import WordSettings
 
 
 def score_words(
     test_set: TestSet, settings: WordSettings, confidence: Confidence | None = None
 ) -> list[BucketTable]:
-    """Precision, recall and F1 of each bucket, for each kind of buckets.
+    """Precision, recall and F1 of each bucket, for each kind of buckets; then bits, if any.
 
     Args:
         confidence: None = no intervals.
@@ -83,7 +91,7 @@ class _Tested:
                 for place, name in enumerate(of_kind.buckets)
                 if of_kind.sizes[name] >= least_words
             ]
-            names += [_key(of_kind.by, of_kind.buckets[place]) for place in chosen]
+            names += [_key(of_kind, of_kind.buckets[place]) for place in chosen]
             measures += [of_kind.measure] * len(chosen)
             columns.append([WIDTH * place + column for place in chosen for column in range(WIDTH)])
         self.measures = BucketMeasures(tuple(names), tuple(measures))
@@ -96,8 +104,8 @@ class _Tested:
         ]
 
 
-def _key(by: str, bucket: str) -> str:
-    return f"{by} {bucket}"
+def _key(counts: BucketCounts, bucket: str) -> str:
+    return f"{counts.measure} {counts.by} {bucket}"
 
 
 def _table(
@@ -111,13 +119,14 @@ def _table(
     measures = BucketMeasures(tuple(counts.buckets), (counts.measure,) * len(counts.buckets))
     scores = differences(measures, counts.statistics)
     for of_system, found in zip(scores, tested):
-        of_kind = {name: _key(counts.by, name) for name in counts.buckets}
+        of_kind = {name: _key(counts, name) for name in counts.buckets}
         of_system.update((name, found[key]) for name, key in of_kind.items() if key in found)
     buckets = []
     for name in counts.buckets:
         systems = [
             BucketScore(
-                **_shares(system.name, [run[:, measures.columns(name)] for run in of_system]),
+                name=system.name,
+                **_shares(counts.measure, [run[:, measures.columns(name)] for run in of_system]),
                 **vars(of_buckets[name]),
             )
             for system, of_system, of_buckets in zip(test_set.systems, counts.statistics, scores)
@@ -135,14 +144,14 @@ def _table(
     )
 
 
-def _shares(name: str, statistics: Sequence[np.ndarray]) -> Mapping[str, Any]:
-    """Means of the shares over the runs, and the counts of each run."""
+def _shares(measure: str, statistics: Sequence[np.ndarray]) -> Mapping[str, Any]:
+    """Means of the shares over the runs, and the counts of each run; none of bits."""
+    if measure == BITS:
+        return {}
     sums = np.stack([run.sum(axis=0) for run in statistics])
-    shares = {name: float(column.mean()) for name, column in figures_of(sums).items()}
-    counts = sums.astype(int)
+    figures, counts = figures_of(sums), sums.astype(int)
     return {
-        "name": name,
-        **shares,
+        **{name: float(figures[name].mean()) for name in SHARES},
         "correct": counts[:, FOUND].tolist(),
         "predicted": counts[:, OUTPUT].tolist(),
     }

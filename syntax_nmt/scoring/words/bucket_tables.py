@@ -15,19 +15,21 @@ from syntax_nmt.scoring.translations.results import (
     signed,
 )
 from syntax_nmt.scoring.words.counts import OF_REFERENCE, SOURCE
-from syntax_nmt.scoring.words.matches import F1, RECALL
+from syntax_nmt.scoring.words.matches import BITS, F1, RECALL, SHARES
 
 INTERVAL = "95 %"
-_NAMES = {F1: "F1", RECALL: "recall"}
+_NAMES = {F1: "F1", BITS: "bits"}
+_LOWER_IS_BETTER = {BITS: "bits ↓"}
+_MORE_DIGITS = {BITS: 2}
 _SIDES = {SOURCE: "words linked to source words", "reference": "words"}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class BucketShares(Result):
     """How many words of a bucket a system finds: means over its runs in percent, and counts.
 
     Attributes:
-        name: of the system.
+        name: of the system; the others are None in tables of bits.
         precision: of the words that it writes.
         recall: of the words of the reference.
         f1: their harmonic mean.
@@ -36,11 +38,11 @@ class BucketShares(Result):
     """
 
     name: str
-    precision: float
-    recall: float
-    f1: float
-    correct: list[int]
-    predicted: list[int]
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    correct: list[int] | None = None
+    predicted: list[int] | None = None
 
 
 @dataclass
@@ -78,7 +80,7 @@ class BucketTable(Result):
     Attributes:
         by: the kind.
         side: whose words have the buckets, `source` or `reference`.
-        measure: what scores, intervals and tests are of, `f1` or `recall`.
+        measure: what scores, intervals and tests are of: `f1`, `recall`, or `bits` of a word.
         labels_of_output: whose labels the words of a translation have, `own` or `reference`; None
             where they have none.
         least_words: a bucket with fewer is not tested.
@@ -99,22 +101,29 @@ class BucketTable(Result):
         """The systems' names."""
         return [system.name for system in self.buckets[0].systems]
 
+    @property
+    def is_of_bits(self) -> bool:
+        """Whether bits are measured, of which fewer are better, and not words that are found."""
+        return self.measure == BITS
+
     def tested(self) -> list[Bucket]:
         """The buckets with enough words."""
         return [bucket for bucket in self.buckets if bucket.tested]
 
     def __str__(self) -> str:
-        return f"{_NAMES[self.measure]} of {_SIDES[self.side]} by {self.by}"
+        return f"{_NAMES.get(self.measure, self.measure)} of {_SIDES[self.side]} by {self.by}"
 
     def notes(self) -> Iterator[str]:
         """What the tables leave out."""
+        about = f"bits by {self.by}" if self.is_of_bits else self.by
         if len(self.tested()) < len(self.buckets):
-            yield f"{self.by}: no interval and no test of buckets below {self.least_words} words"
+            yield f"{about}: no interval and no test of buckets below {self.least_words} words"
         if self.words_without_bucket:
             linked = self.side == SOURCE
             why = "linked to no source word with a label" if linked else "no label"
+            why += ", or no bits" if self.is_of_bits else ""
             missing = self.words_without_bucket
-            yield f"{self.by}: {missing} words of the reference have no bucket: {why}"
+            yield f"{about}: {missing} words of the reference have no bucket: {why}"
         if self.labels_of_output == OF_REFERENCE:
             yield (
                 f"{self.by}: a translation's word has the reference's label, or none: recall is "
@@ -127,7 +136,10 @@ class BucketTable(Result):
         Args:
             digits: after the point.
         """
-        shares = [RECALL] if self.side == SOURCE else ["precision", RECALL, F1]
+        digits += _MORE_DIGITS.get(self.measure, 0)
+        shares = [RECALL] if self.side == SOURCE else list(SHARES)
+        if self.is_of_bits:
+            shares = [BITS]
         rows = []
         for bucket in self.buckets:
             score = bucket.systems[place]
@@ -138,8 +150,11 @@ class BucketTable(Result):
                 for share in shares
             ]
             rows.append([bucket.bucket, str(bucket.words), *cells])
-        head = [self.by, "words", *(_NAMES.get(share, share) for share in shares)]
-        return Table(head, rows, f"{_SIDES[self.side]} by {self.by}: {self.systems[place]}")
+        names = _NAMES | _LOWER_IS_BETTER
+        head = [self.by, "words", *(names.get(share, share) for share in shares)]
+        of_bits = "bits of " if self.is_of_bits else ""
+        title = f"{of_bits}{_SIDES[self.side]} by {self.by}: {self.systems[place]}"
+        return Table(head, rows, title)
 
     def comparison_table(self, place: int, digits: int) -> Table:
         """The differences of the system at a place from the first one.
@@ -147,6 +162,7 @@ class BucketTable(Result):
         Args:
             digits: after the point.
         """
+        digits += _MORE_DIGITS.get(self.measure, 0)
         compared = [bucket.systems[place] for bucket in self.buckets]
         made = {test for score in compared for test in score.tests()}
         tests = [test for test in TEST_COLUMNS if test in made]

@@ -1,6 +1,6 @@
 """The words of all translations of a test set, counted by bucket and sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.evaluation_set import System, TestSet
 from syntax_nmt.scoring.translations.metrics import MetricSettings, words_of_bleu
+from syntax_nmt.scoring.words.bits import ReferenceBits
 from syntax_nmt.scoring.words.buckets import TREE_KINDS, Labels, in_order, sizes_of
 from syntax_nmt.scoring.words.labelled_text import (
     SourceLinks,
@@ -18,7 +19,7 @@ from syntax_nmt.scoring.words.labelled_text import (
     labels_of_trees,
     trees_over,
 )
-from syntax_nmt.scoring.words.matches import F1, RECALL, WIDTH, count_sentence
+from syntax_nmt.scoring.words.matches import BITS, F1, RECALL, WIDTH, count_sentence
 from syntax_nmt.scoring.words.settings import WordSettings
 
 SOURCE, REFERENCE = "source", "reference"
@@ -33,7 +34,7 @@ class BucketCounts:
     Attributes:
         by: the kind.
         side: whose words have the buckets, SOURCE or REFERENCE.
-        measure: what is compared: F1, or RECALL where precision says nothing.
+        measure: what is compared: F1, RECALL where precision says nothing, or BITS.
         buckets: their names, in the order of tables.
         sizes: words of the reference in each.
         outside: words of the reference that are in no bucket.
@@ -52,7 +53,7 @@ class BucketCounts:
 
 
 def count_words(test_set: TestSet, settings: WordSettings) -> list[BucketCounts]:
-    """Counts the words of all systems, once for each kind of buckets.
+    """Counts the words of all systems, once for each kind of buckets; then their bits, if any.
 
     Raises:
         UserError: several references, a file that is damaged or of another text, no word in any
@@ -66,7 +67,13 @@ def count_words(test_set: TestSet, settings: WordSettings) -> list[BucketCounts]
     reference = Words.of(test_set.references[0], split)
     outputs = [[Words.of(run, split) for run in system.runs] for system in test_set.systems]
     labeller = _Labeller(test_set.systems, reference, outputs, settings, split)
-    return [labeller.count(kind) for kind in dict.fromkeys(settings.by)]
+    kinds = list(dict.fromkeys(settings.by))
+    counts = [labeller.count(kind) for kind in kinds]
+    if settings.bits:
+        files = [_of_runs("--bits", settings.bits, system) for system in test_set.systems]
+        bits = ReferenceBits.read(files, reference)
+        counts += [labeller.count_bits(kind, bits) for kind in kinds]
+    return counts
 
 
 class _Labeller:
@@ -95,9 +102,7 @@ class _Labeller:
     def count(self, kind: str) -> BucketCounts:
         """The counts of a kind of buckets."""
         labels, of_outputs = self._labels(kind), self._output_labels(kind)
-        sizes = sizes_of(labels)
-        if not sizes:
-            raise UserError(f"--words-by {kind}: no word of {self.reference.name} has a label")
+        sizes = self._sizes(kind, labels)
         buckets = in_order(kind, sizes)
         index = {name: place for place, name in enumerate(buckets)}
         statistics = [
@@ -112,7 +117,7 @@ class _Labeller:
             ]
             for of_system, labels_of_system in zip(self.outputs, of_outputs)
         ]
-        from_source = kind in TREE_KINDS and self.source is not None
+        from_source = self._is_of_source(kind)
         own = kind not in TREE_KINDS or bool(self.parsed)
         return BucketCounts(
             kind,
@@ -124,6 +129,32 @@ class _Labeller:
             None if from_source else OWN if own else OF_REFERENCE,
             statistics,
         )
+
+    def count_bits(self, kind: str, bits: ReferenceBits) -> BucketCounts:
+        """The bits of a kind of buckets."""
+        labels = bits.known(self._labels(kind))
+        sizes = self._sizes(kind, labels)
+        buckets = in_order(kind, sizes)
+        return BucketCounts(
+            kind,
+            SOURCE if self._is_of_source(kind) else REFERENCE,
+            BITS,
+            buckets,
+            sizes,
+            sum(not of_word for of_sentence in labels for of_word in of_sentence),
+            None,
+            bits.statistics(labels, buckets),
+        )
+
+    def _sizes(self, kind: str, labels: Sequence[Sequence[Labels]]) -> dict[str, int]:
+        sizes = sizes_of(labels)
+        if not sizes:
+            raise UserError(f"--words-by {kind}: no word of {self.reference.name} has a label")
+        return sizes
+
+    def _is_of_source(self, kind: str) -> bool:
+        """Whether the buckets are those of linked words of the source."""
+        return kind in TREE_KINDS and self.source is not None
 
     def _labels(self, kind: str) -> list[list[Labels]]:
         """The buckets of each word of the reference."""
@@ -165,11 +196,21 @@ def _output_trees(
         return []
     found = []
     for system, runs in zip(systems, outputs):
-        paths = given.get(system.name, ())
-        if len(paths) != len(runs):
-            raise UserError(
-                f"--hypothesis-conllu {system.name}: {len(paths)} files for {len(runs)} runs: give "
-                f"every system as many as it has translations"
-            )
+        paths = _of_runs("--hypothesis-conllu", given, system)
         found.append([trees_over(*pair) for pair in zip(paths, runs)])
     return found
+
+
+def _of_runs(option: str, given: Mapping[str, Sequence[str]], system: System) -> Sequence[str]:
+    """The files of a system's runs.
+
+    Raises:
+        UserError: it has others than its runs.
+    """
+    paths = given.get(system.name, ())
+    if len(paths) != len(system.runs):
+        raise UserError(
+            f"{option} {system.name}: {len(paths)} files for {len(system.runs)} runs: give every "
+            f"system as many as it has translations"
+        )
+    return paths

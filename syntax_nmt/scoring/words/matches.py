@@ -12,9 +12,11 @@ import numpy as np
 
 from syntax_nmt.scoring.words.buckets import Labels, first_labels
 
-F1, RECALL = "f1", "recall"
+PRECISION, RECALL, F1 = SHARES = ("precision", "recall", "f1")
+BITS = "bits"
 FOUND, OUTPUT, REFERENCE = range(3)
-"""The columns of a bucket: words found, words of the translation, words of the reference."""
+"""The columns of a bucket: words found, words of the translation, words of the reference. Where
+bits are measured, the first is their sum, and the second is 0."""
 WIDTH = 3
 
 
@@ -73,14 +75,14 @@ def _add(counts: np.ndarray, column: int, labels: Labels, index: Mapping[str, in
 
 @dataclass(frozen=True)
 class BucketMeasures:
-    """F1 or recall of each bucket, for the tests of :mod:`syntax_nmt.scoring.translations`.
+    """A measure of each bucket, for the tests of :mod:`syntax_nmt.scoring.translations`.
 
     Statistics are the columns of all buckets side by side, :data:`WIDTH` each. A share of no words
     is 0.
 
     Attributes:
         names: of the buckets.
-        measures: of each bucket, F1 or RECALL.
+        measures: of each bucket, F1, RECALL or BITS (of a word, the mean).
     """
 
     names: tuple[str, ...]
@@ -96,7 +98,7 @@ class BucketMeasures:
         return slice(first, first + WIDTH)
 
     def score(self, name: str, sums: Sequence[float]) -> float:
-        """The figure of a bucket, in percent.
+        """The figure of a bucket, shares in percent.
 
         Args:
             name: one of `names`.
@@ -112,8 +114,8 @@ class BucketMeasures:
             sums: of each corpus, over its sentences (corpora × statistics).
         """
         figures = figures_of(sums.reshape(len(sums), len(self.names), WIDTH))
-        f1 = np.array([measure == F1 for measure in self.measures], dtype=bool)
-        return np.where(f1, figures[F1], figures[RECALL])
+        columns = [figures[measure][:, place] for place, measure in enumerate(self.measures)]
+        return np.stack(columns, axis=1)
 
     def run_scores(self, statistics: Sequence[np.ndarray]) -> dict[str, list[float]]:
         """The figures of each run of a system, by bucket.
@@ -125,20 +127,21 @@ class BucketMeasures:
         return dict(zip(self.names, rows.T.tolist()))
 
     def higher_is_better(self, name: str) -> bool:
-        """True of every bucket."""
-        return name in self.names
+        """Whether a rise is good: of shares, not of bits."""
+        return self.measures[self.names.index(name)] != BITS
 
 
 def figures_of(counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Precision, recall and F1, in percent; 0 where there is nothing to count.
+    """Precision, recall and F1, in percent, and bits; 0 where there is nothing to count.
 
     Args:
         counts: … × :data:`WIDTH`.
     """
     found = counts[..., FOUND]
     wholes = {
-        "precision": counts[..., OUTPUT],
+        PRECISION: counts[..., OUTPUT],
         RECALL: counts[..., REFERENCE],
         F1: (counts[..., OUTPUT] + counts[..., REFERENCE]) / 2,  # the harmonic mean of both shares
     }
-    return {name: 100 * found / np.maximum(whole, 0.5) for name, whole in wholes.items()}
+    figures = {name: 100 * found / np.maximum(whole, 0.5) for name, whole in wholes.items()}
+    return {**figures, BITS: found / np.maximum(counts[..., REFERENCE], 0.5)}

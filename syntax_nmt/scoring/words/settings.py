@@ -23,6 +23,8 @@ class WordSettings:
         reference_conllu: trees of the reference.
         hypothesis_conllu: by system, trees of the translations of each run; of all systems, or of
             none.
+        bits: by system, for each of its runs the bits of the words of the reference, of
+            `syntax-nmt likelihood`; of all systems, or of none.
         source_conllu: trees of the source.
         links: links of the words of source and reference.
         links_base: the number of a sentence's first word in `links`, 0 or 1.
@@ -38,6 +40,7 @@ class WordSettings:
     lowercase: bool = False
     reference_conllu: str | None = None
     hypothesis_conllu: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    bits: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source_conllu: str | None = None
     links: str | None = None
     links_base: int = 0
