@@ -63,6 +63,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "syntax_nmt.commands.likelihood",
         "write how probable a model finds the words of a reference",
     ),
+    "select": (
+        "syntax_nmt.commands.select",
+        "write the sentences of a test set whose parse has a relation, a distance, a depth",
+    ),
     "score": ("syntax_nmt.commands.score", "compute BLEU, chrF, TER and RIBES, also by length"),
     "compare": ("syntax_nmt.commands.compare", "test whether one system is better than another"),
     "plot": (

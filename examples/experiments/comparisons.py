@@ -21,7 +21,6 @@ from experiments.table_results import (
 )
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
-from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
@@ -32,7 +31,7 @@ from syntax_nmt.scoring.translations.paired_tests import (
     tested_differences,
 )
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
-from syntax_nmt.scoring.translations.significance import SIGNIFICANT
+from syntax_nmt.scoring.translations.significance import SIGNIFICANT, holm
 
 DECIDING = {"both": ("randomisation", "seeds"), "blocks": ("blocks",)}
 # Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1. A trial takes as

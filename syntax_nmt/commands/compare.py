@@ -1,8 +1,16 @@
 """`syntax-nmt compare`: tests whether systems differ from the baseline by more than chance."""
 
 import argparse
+from functools import partial
 
-from syntax_nmt.arguments import add_files, add_flags, argument
+from syntax_nmt.arguments import (
+    add_files,
+    add_flags,
+    add_numbers,
+    argument,
+    ascending_numbers,
+    positive_int,
+)
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.findings import (
     add_digits_argument,
@@ -25,6 +33,7 @@ from syntax_nmt.commands.shared.test_sets import (
 from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
 from syntax_nmt.reporting.output import check_outputs
 from syntax_nmt.scoring.evaluation import compare
+from syntax_nmt.scoring.groups import EDGES, KINDS, LEAST_SENTENCES, GroupSettings
 from syntax_nmt.scoring.translations.lengths import LengthLimit
 
 EXAMPLE = (
@@ -32,7 +41,9 @@ EXAMPLE = (
     "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
     "test.de --metrics bleu ter --json comparison.json\n"
     "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
-    "test.de --words-by deprel distance --source-conllu test.en.conllu --links test.align"
+    "test.de --words-by deprel distance --source-conllu test.en.conllu --links test.align\n"
+    "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
+    "test.de --by length distance --trees test.en.conllu"
 )
 
 DESCRIPTION = """\
@@ -43,7 +54,8 @@ equal the difference count), and the sign test of Collins et al. (2005), which r
 of the baseline at a time. With several training seeds, scores are means over seeds. Welch's t-test
 over seeds, which needs three or more seeds of both systems, and the 95 % interval of the difference
 over seeds and sentences ask whether the method differs with other seeds. --words-by asks the same
-of the words of each bucket; its p-values are adjusted over the buckets of a table (Holm).
+of the words of each bucket; its p-values are adjusted over the buckets of a table (Holm). --by
+compares within groups of sentences, and tests whether a gain is larger in one than in the others.
 """
 
 
@@ -52,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add_test_set_arguments(parser)
     _add_cut_arguments(parser)
+    _add_group_arguments(parser)
     add_word_arguments(parser)
     add_significance_arguments(parser)
     add_metric_arguments(parser)
@@ -77,6 +90,46 @@ def _add_cut_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_group_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("groups of sentences")
+    add = group.add_argument
+    edges = "; ".join(f"{kind} {','.join(map(str, each))}" for kind, each in EDGES.items())
+    add(
+        "--by",
+        nargs="+",
+        choices=KINDS,
+        default=[],
+        metavar="BY",
+        help="also compare within groups of sentences, and test whether gains differ between "
+        f"them: some of {', '.join(KINDS)}. length: words of --source, or of --trees; depth: arcs "
+        "between the deepest word and the root; distance: of the longest arc; relation: whether a "
+        "tree has one of --relations",
+    )
+    add_files(group, trees="trees of the sentences, of their source or reference, as CoNLL-U")
+    add("--relations", nargs="+", default=[], metavar="REL", help="for --by relation")
+    add(
+        "--bins",
+        type=partial(ascending_numbers, least=1),
+        metavar="LIST",
+        help="where a group of --by ends and the next begins, if it is one kind of numbers "
+        f"(default: {edges})",
+    )
+    add_numbers(
+        group,
+        positive_int,
+        least_sentences="a group with fewer, or with fewer others, is not tested "
+        f"(default: {LEAST_SENTENCES})",
+    )
+
+
+def _group_settings(args: argparse.Namespace) -> GroupSettings | None:
+    if not args.by:
+        return None
+    return GroupSettings(
+        args.by, args.trees, args.relations, args.bins, args.least_sentences or LEAST_SENTENCES
+    )
+
+
 def run(args: argparse.Namespace) -> None:
     """Compares what the command line names.
 
@@ -84,16 +137,19 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do nothing, fewer than two systems, or files that are damaged or
             do not go together.
     """
-    require_companion_options(args, METRIC_NEEDS)
-    check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
+    of_groups = ("trees", "relations", "bins", "least_sentences")
+    require_companion_options(args, METRIC_NEEDS | dict.fromkeys(of_groups, ("by",)))
+    inputs = [*files_of_test_set(args), *files_of_words(args), args.trees]
+    check_outputs(findings_outputs(args), inputs)
     test_set = read_test_set(args)
-    words = word_settings(args, test_set)
+    words, groups = word_settings(args, test_set), _group_settings(args)
     found = compare(
         test_set,
         metric_set(args, test_set),
         significance_tests(args, test_set),
         cut=args.cut,
         words=words,
+        groups=groups,
     )
     write_findings(
         found, found.findings(args.width, of_runs=args.verbose), args, stdout_is_free=True

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
+from syntax_nmt.scoring.groups import GroupTable
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import USUAL, LongTranslations
 from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
@@ -30,6 +31,10 @@ from syntax_nmt.scoring.translations.significance import SIGNIFICANT
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
 
 INTERVAL = "95 %"
+INTERACTION = (
+    "p inter: of a difference of gains, in the group and in all other sentences, over seeds and "
+    "sentences (over sentences alone with fewer than three seeds)"
+)
 _OVER_SEEDS = ("seeds", "blocks")
 _LEAST_BLEU = 2  # below, a translation shares no sentence structure with its reference
 _SIGNS = "better/worse/equal"
@@ -59,6 +64,7 @@ class Comparison(CommandResult):
         cut: how many translations were cut before they were scored; None where none are.
         longer: how many far too long ones were not cut; None where none are or without a source.
         words_by: words by bucket, of each kind that was asked for.
+        groups: groups of sentences, of each kind and metric.
     """
 
     sentences: int
@@ -69,6 +75,7 @@ class Comparison(CommandResult):
     cut: LongTranslations | None = None
     longer: LongTranslations | None = None
     words_by: list[BucketTable] | None = None
+    groups: list[GroupTable] | None = None
 
     def findings(self, digits: int = 1, *, of_runs: bool = False) -> Findings:
         """A table for each metric and kind of buckets, and the signatures.
@@ -81,11 +88,15 @@ class Comparison(CommandResult):
             f"{self.sentences} sentences; Δ: difference from {self.baseline}; "
             f"* marks p < {SIGNIFICANT}"
         )
-        words = self.words_by or []
+        words, groups = self.words_by or [], self.groups or []
         tables = [*(self._table(name, digits) for name in self.metrics)]
+        others = range(1, len(self.systems))
+        tables += [table.table(place, digits) for table in groups for place in others]
         tables += comparison_tables(words, digits)
         runs = self._scores_of_runs(digits) if of_runs else ()
-        notes = [*runs, *self._notes(), *signature_lines(self.metrics), *word_notes(words)]
+        of_groups = dict.fromkeys(note for table in groups for note in table.notes())
+        notes = [*runs, *self._notes(), *signature_lines(self.metrics)]
+        notes += [*([INTERACTION] if groups else ()), *of_groups, *word_notes(words)]
         return Findings(tables, heading, notes)
 
     def tests_made(self) -> list[str]:

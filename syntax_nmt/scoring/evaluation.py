@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
+from syntax_nmt.scoring.groups import GroupSettings, compare_groups, sentence_groups
 from syntax_nmt.scoring.scores import Scores, corpus_scores
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
@@ -49,6 +50,7 @@ def compare(
     *,
     cut: LengthLimit | None = None,
     words: WordSettings | None = None,
+    groups: GroupSettings | None = None,
 ) -> Comparison:
     """The differences of systems from the first one, and their tests.
 
@@ -57,10 +59,11 @@ def compare(
         metrics: None = BLEU, chrF, TER and RIBES with sacrebleu's settings.
         cut: cuts translations to this length before they are scored.
         words: what to count of words by bucket; None = nothing.
+        groups: how to group sentences; None = not at all.
 
     Raises:
         UserError: fewer than two systems; `cut` has no source, or a metric is of translations that
-            are not cut; files of `words` are damaged or of another text.
+            are not cut; files of `words` or `groups` are damaged or of another text.
     """
     if len(test_set.systems) < 2:
         count = "one" if test_set.systems else "no"
@@ -77,9 +80,18 @@ def compare(
         longer, test_set = cut.exceeded(test_set), cut.cut_test_set(test_set)
     # First, as its files may not fit.
     of_words = None if words is None else compare_words(test_set, words, tests)
+    of_kinds = [] if groups is None else sentence_groups(groups, test_set)
     statistics = metrics.statistics(test_set.systems, test_set.references)
     found = corpus_comparison(metrics, test_set, statistics, tests)
     found.words_by = of_words
+    if groups is not None:
+        found.groups = [
+            table
+            for kind in of_kinds
+            for table in compare_groups(
+                metrics, test_set, statistics, tests, kind, groups.least_sentences
+            )
+        ]
     if cut is not None:
         found.cut, found.longer = longer, None
     return found

@@ -7,8 +7,7 @@ import pytest
 from commands import REPOSITORY
 
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
-from syntax_nmt.scoring.translations.holm import holm
-from syntax_nmt.scoring.translations.significance import SeedTest
+from syntax_nmt.scoring.translations.significance import SeedTest, holm
 
 EXPERIMENTS = REPOSITORY / "examples" / "experiments"
 PAGES = [

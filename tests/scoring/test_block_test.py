@@ -1,4 +1,5 @@
-"""Seeds as blocks: against other ways to the same figures, and under the null hypothesis."""
+"""Seeds as blocks: against other ways to the same figures, and under the null hypothesis; Holm's
+adjustment by hand, and what it promises."""
 
 from itertools import combinations
 
@@ -7,6 +8,7 @@ import pytest
 from scipy import stats
 
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
+from syntax_nmt.scoring.translations.significance import holm
 
 
 def layout(scores):
@@ -103,3 +105,14 @@ def test_power():
     blocks, welch = np.mean(found, axis=0)
     print(f"blocks {blocks:.1%}, Welch {welch:.1%}")
     assert blocks > 2 * welch
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+
+
+def test_under_the_null_one_table_in_twenty_has_a_false_finding():
+    rng = np.random.default_rng(1)
+    found = np.mean([min(holm(rng.random(8).tolist())) <= 0.05 for _ in range(4000)])
+    assert 0.038 < found < 0.062

@@ -1,10 +1,16 @@
-"""`syntax-nmt compare` against sacrebleu's own program."""
+"""`syntax-nmt compare` against sacrebleu's own program, and within groups of sentences."""
 
 import re
+import statistics
+from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import succeed
-from translations import figures, noisy, refused, sentences, write
+from sacrebleu import corpus_bleu
+from scipy import stats
+from translations import figures, noisy, refused, row_of, sentences, write
+from word_buckets import write_conllu
 
 from syntax_nmt.cli import main
 
@@ -117,3 +123,146 @@ def test_a_lower_ter_is_better(files, capsys):
     better, worse, _ = map(int, counts)
     assert better > worse
     assert any(line.startswith("better/worse/equal: what the system's") for line in lines)
+
+
+GROUP_OPTIONS = ["-m", "bleu", "--tokenize", "none", "--resamples", 40, "--trials", 50]
+
+
+def bleu(lines, members):
+    chosen = [[each[place] for place in members] for each in (lines, REFERENCE)]
+    return corpus_bleu(chosen[0], [chosen[1]], tokenize="none", force=True).score
+
+
+def contrast(lines, group, chosen):
+    """The score in a group minus that in all others, of the sentences of a draw."""
+    sides = [[place for place in chosen if group(place) == inside] for inside in (True, False)]
+    return bleu(lines, sides[0]) - bleu(lines, sides[1])
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_interactions_by_loops(tmp_path, capsys, seeds):
+    """Groups by the length of the trees; p over seeds and sentences, or over sentences alone."""
+    runs = {
+        name: [noisy(REFERENCE, 10 * place + run, share) for run in range(seeds)]
+        for place, (name, share) in enumerate({"base": 0.3, "ours": 0.22}.items())
+    }
+    arguments = ["compare", "-r", write(tmp_path / "ref", REFERENCE), *GROUP_OPTIONS]
+    for name, texts in runs.items():
+        files = [write(tmp_path / f"{name}{run}", text) for run, text in enumerate(texts)]
+        arguments += ["--system", name, *files]
+    trees = write_conllu(tmp_path / "trees", REFERENCE)
+    arguments += ["--by", "length", "--trees", trees, "--bins", "8,16"]
+    (table,) = figures(capsys, *arguments)["groups"]
+    lengths = [len(line.split()) for line in REFERENCE]
+    bounds = {"<8": (0, 7), "8–15": (8, 15), "≥16": (16, 99)}
+    assert [group["label"] for group in table["groups"]] == list(bounds)
+    draws = np.random.default_rng(12345).choice(120, size=(40, 120), replace=True)
+    p_values = []
+    for group, (low, high) in zip(table["groups"], bounds.values()):
+
+        def inside(place, low=low, high=high):
+            return low <= lengths[place] <= high
+
+        members = list(filter(inside, range(120)))
+        base, ours = group["systems"]
+        assert group["sentences"] == len(members)
+        means = [statistics.mean(bleu(run, members) for run in runs[name]) for name in runs]
+        assert [base["score"], ours["score"]] == pytest.approx(means)
+        on_all = [[contrast(run, inside, range(120)) for run in runs[name]] for name in runs]
+        drawn = [
+            np.array([[contrast(run, inside, draw) for run in runs[name]] for draw in draws])
+            for name in runs
+        ]
+        gain = statistics.mean(on_all[1]) - statistics.mean(on_all[0])
+        assert ours["interaction"] == pytest.approx(gain)
+        if seeds == 1:
+            variance = float(np.var(drawn[1][:, 0] - drawn[0][:, 0], ddof=1))
+            p_value = 2 * stats.norm.sf(abs(gain) / variance**0.5)
+            half = stats.norm.ppf(0.975) * variance**0.5
+        else:
+            parts = [statistics.variance(scores) / seeds for scores in on_all]
+            cov = np.cov(np.hstack(drawn), rowvar=False)
+            shared = -2 * cov[:3, 3:].mean()
+            shared += sum(cov[i, j] for i in range(3) for j in range(3) if i != j) / 6
+            shared += sum(cov[i, j] for i in range(3, 6) for j in range(3, 6) if i != j) / 6
+            variance = sum(parts) + max(0, shared)
+            degrees = variance**2 / sum(part**2 / 2 for part in parts)
+            p_value = 2 * stats.t.sf(abs(gain) / variance**0.5, degrees)
+            half = stats.t.ppf(0.975, degrees) * variance**0.5
+        test = ours["interaction_test"]
+        p_values.append(p_value)
+        assert test["p_value"] == pytest.approx(p_value)
+        assert (test["low"], test["high"]) == pytest.approx((gain - half, gain + half))
+    holm = [group["systems"][1]["interaction_test"]["p_holm"] for group in table["groups"]]
+    assert min(holm) == pytest.approx(min(1, 3 * min(p_values)))
+
+
+def test_groups_by_trees(tmp_path, capsys):
+    """Depth, longest arc and a relation, of trees whose heads are those of a heap or a chain."""
+    reference = [*REFERENCE[:60], *REFERENCE[:60]]
+    files = {
+        name: write(tmp_path / name, lines)
+        for name, lines in {"ref": reference, "one": reference, "two": reference[::-1]}.items()
+    }
+    heap = write_conllu(tmp_path / "heap", reference[:60])
+    chain = write_conllu(tmp_path / "chain", reference[60:], head=lambda word: max(0, word - 1))
+    blocks = [Path(path).read_text(encoding="utf-8").split("\n\n")[:60] for path in (heap, chain)]
+    blocks[1][0] = "# parse = none"
+    (tmp_path / "trees").write_text("\n\n".join([*blocks[0], *blocks[1]]) + "\n\n")
+    command = ["compare", files["one"], files["two"], "-r", files["ref"], *GROUP_OPTIONS]
+    trees = ["--trees", tmp_path / "trees"]
+    options = ["--by", "depth", "distance", "relation", "--relations", "dep", "dep"]
+    found = figures(capsys, *command, *options, *trees)["groups"]
+    sizes = {table["by"]: {g["label"]: g["sentences"] for g in table["groups"]} for table in found}
+    lengths = [len(line.split()) for line in reference]
+    in_chain = [n - 1 for n in lengths[61:]]
+    depths = [*(sum(1 for _ in iter_up(n - 1)) for n in lengths[:60]), *in_chain]
+    assert sizes["depth"] == counted(depths, (4, 6, 8))
+    arcs = [*((n - 1) - (n - 1) // 2 for n in lengths[:60]), *(min(1, n) for n in in_chain)]
+    assert sizes["distance"] == counted(arcs, (5, 10, 20))
+    single = [n == 1 for n in lengths].count(True) - (lengths[60] == 1)
+    assert sizes["dep"] == {"with dep": 119 - single, **({"without": single} if single else {})}
+    assert {table["sentences_without_group"] for table in found} == {1}
+    text = "\n".join(main_text(capsys, *command, *options, *trees))
+    assert "depth: 1 sentences have no tree" in text
+    assert row_of(text, "with dep")[0] == str(119 - single)
+
+
+def iter_up(word):
+    while word // 2 != word:
+        word //= 2
+        yield word
+
+
+def counted(values, edges):
+    labels = [f"<{edges[0]}", f"{edges[0]}–{edges[1] - 1}", f"{edges[1]}–{edges[2] - 1}"]
+    labels.append(f"≥{edges[2]}")
+    places = [sum(value >= edge for edge in edges) for value in values]
+    return {label: places.count(i) for i, label in enumerate(labels) if i in places}
+
+
+def main_text(capsys, *arguments):
+    main([*map(str, arguments)])
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--by", "depth"], "--by depth needs trees of the sentences: give --trees"),
+        (["--by", "length"], "--by length: no lengths are known: give the source text, or --trees"),
+        (["--trees", "trees"], "--trees does nothing without --by: add it"),
+        (["--by", "relation", "--trees", "trees"], "--by relation needs --relations: give both"),
+        (
+            ["--by", "depth", "distance", "--trees", "trees", "--bins", "2"],
+            "--bins is of one kind of numbers, and --by has 2: give one of length, depth, distance",
+        ),
+        (["--by", "depth", "--trees", "short"], "short has 1 sentences, ref 120: give parallel"),
+    ],
+)
+def test_groups_that_are_refused(files, monkeypatch, options, message):
+    monkeypatch.chdir(files)
+    write_conllu(files / "trees", REFERENCE)
+    write_conllu(files / "short", REFERENCE[:1])
+    found = refused("compare", "base", "ours", "-r", "ref", "-m", "bleu", "--trials", 9, *options)
+    assert found.startswith(message)

@@ -11,9 +11,10 @@ from scipy import stats
 from translations import WORDS, figures, noisy, run_statistics, sentences, write
 
 from syntax_nmt.cli import main
+from syntax_nmt.scoring.groups import GroupMeasures
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores
-from syntax_nmt.scoring.translations.seed_tests import seed_test
+from syntax_nmt.scoring.translations.seed_tests import population_test, seed_test
 
 ONE, TWO = (18.7, 20.6, 18.9, 19.1), (18.0, 18.6, 18.1)
 
@@ -158,6 +159,58 @@ def test_rates_under_the_null(runs_of_two_methods, methods, seeds, capsys):
         assert 0.01 <= missed <= 0.08
         if methods == "one":  # of two methods Welch asks about these sentences
             assert 0.01 <= welch <= 0.08
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", [1, 3, 8])
+@pytest.mark.parametrize("methods", ["one", "two"])
+def test_rates_of_interactions_under_the_null(runs_of_two_methods, methods, seeds, capsys):
+    """The same for the gain in a third of the sentences, drawn at random, against the others."""
+    draws, count = 500, 200
+    metrics, first, second = runs_of_two_methods
+    rng = np.random.default_rng(2)
+    group = rng.random(first.shape[1]) < 1 / 3
+    measures = GroupMeasures(metrics, 2)
+    p_values = []
+    for draw in range(draws):
+        chosen = rng.choice(first.shape[1], size=count, replace=False)
+        if methods == "one":
+            order = rng.permutation(len(first))[: 2 * seeds]
+            sides = [first[order[:seeds]], first[order[seeds:]]]
+        else:
+            sides = [pool[rng.permutation(len(pool))[:seeds]] for pool in (first, second)]
+        masks = np.stack([group, ~group])[:, chosen, None]
+        sides = [np.concatenate([s[:, chosen] * mask for mask in masks], axis=2) for s in sides]
+        scores = [measures.contrast_rows(side.sum(axis=1)) for side in sides]
+        rows = [bootstrap_scores(side, measures.contrast_rows, 300, seed=draw) for side in sides]
+        p_values.append(
+            [
+                population_test(*(x[:, i] for x in scores), *(x[:, :, i] for x in rows)).p_value
+                for i in range(len(metrics.names))
+            ]
+        )
+    rates = dict(zip(metrics.names, np.mean(np.array(p_values) < 0.05, axis=0).tolist()))
+    with capsys.disabled():
+        print(f"\n{methods} method(s), {seeds} seeds: interactions found {rates}")
+    # With one seed the test is over sentences alone, and a difference of seeds is one of systems.
+    assert all(0.01 <= rate <= 0.08 for rate in some(rates.values()))
+
+
+def test_an_interaction_is_found(runs_of_two_methods):
+    """One method is better in one half of the sentences, the other in the other half."""
+    metrics, first, second = runs_of_two_methods
+    better = np.array([random.Random(i).choice((-1, 1)) for i in range(first.shape[1])]) == 1
+    measures = GroupMeasures(metrics, 2)
+    masks = np.stack([better, ~better])[:, :, None]
+    sides = [
+        np.concatenate([pool[:3] * mask for mask in masks], axis=2) for pool in (first, second)
+    ]
+    scores = [measures.contrast_rows(side.sum(axis=1)) for side in sides]
+    rows = [bootstrap_scores(side, measures.contrast_rows, 200) for side in sides]
+    for i in range(len(metrics.names)):
+        test = population_test(*(x[:, i] for x in scores), *(x[:, :, i] for x in rows))
+        assert test.p_value < 0.001
+        assert test.low > 5  # the second method is better where more words of the first are changed
 
 
 # Columns of the tables in every textbook: two-sided 5 %, 1 % and 0.1 %.

@@ -256,3 +256,82 @@ def test_figures_are_json(files, capsys):
     arguments = [*systems(files), *FEW, "--words-by", "seen", "--training-text", files / "train"]
     found = figures(capsys, *arguments)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+GERMAN = """\
+1	Er	er	PRON	PPER	_	2	nsubj	_	_
+2	fängt	fangen	VERB	VVFIN	_	0	root	_	_
+3	heute	heute	ADV	ADV	_	2	advmod	_	_
+4	damit	damit	ADV	PROAV	_	2	advmod	_	_
+5	an	an	ADP	PTKVZ	_	2	compound:prt	_	_
+
+# parse = none
+
+1	Sie	sie	PRON	PPER	_	5	nsubj	_	_
+2	hat	haben	AUX	VAFIN	_	5	aux	_	_
+3	sich	sich	PRON	PRF	Reflex=Yes	5	obj	_	_
+4	oft	oft	ADV	ADV	_	5	advmod	_	_
+5	gefreut	freuen	VERB	VVPP	VerbForm=Part	0	root	_	_
+
+1	Er	er	PRON	PPER	_	3	nsubj	_	_
+2	wird	werden	AUX	VAFIN	_	3	aux	_	_
+3	gehen	gehen	VERB	VVINF	VerbForm=Inf	0	root	_	_
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--construction", "separable"], {1: ["an ← fängt (compound:prt, 3)"]}),
+        (["--construction", "separable", "--distance", 4], {}),
+        (["--construction", "auxiliary"], {3: ["hat ← gefreut (aux, 3)"]}),
+        (["--construction", "reflexive", "--distance", 2], {3: ["sich ← gefreut (obj, 2)"]}),
+        (["--relation", "nsubj", "aux", "--distance", 2], {
+            3: ["Sie ← gefreut (nsubj, 4)", "hat ← gefreut (aux, 3)"],
+            4: ["Er ← gehen (nsubj, 2)"],
+        }),
+        (["--relation", "advmod", "--depth", 1, "--length", 5], {
+            1: ["heute ← fängt (advmod, 1)", "damit ← fängt (advmod, 2)"],
+            3: ["oft ← gefreut (advmod, 1)"],
+        }),
+        (["--length", 5], {1: [], 3: []}),
+        (["--depth", 2], {}),
+    ],
+)  # fmt: skip
+def test_selected_sentences_by_hand(tmp_path, capsys, options, expected):
+    (tmp_path / "trees").write_text(GERMAN, encoding="utf-8")
+    text = write(tmp_path / "text", ["eins", "zwei", "drei", "vier"])
+    command = ["select", tmp_path / "trees", *options, "--text", text, "--destdir", tmp_path / "d"]
+    if not expected:
+        assert "none of 4 sentences has what is asked for" in refused(*command)
+        assert not (tmp_path / "d" / "text").exists()
+        return
+    found = figures(capsys, *command)
+    assert (found["sentences"], found["sentences_without_tree"]) == (4, 1)
+    words = {
+        each["line"]: [
+            f"{w['word']} ← {w['head']} ({w['relation']}, {w['distance']})" for w in each["words"]
+        ]
+        for each in found["selected"]
+    }
+    assert words == expected
+    lines = (tmp_path / "d" / "text").read_text().splitlines()
+    assert lines == [["eins", "zwei", "drei", "vier"][line - 1] for line in expected]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "nothing is asked for: give --relation, "),
+        (["--depth", 1, "--text", "short"], "--text and --destdir go together"),
+        (["--depth", 1, "--text", "short", "--destdir", "d"], "short has 1 sentences, trees 4"),
+        (["--depth", 1, "--text", "short", "--destdir", "."], "short: "),
+        (["--depth", 1, "--text", "short", "a/short", "--destdir", "d"], "d/short: would be "),
+    ],
+)
+def test_what_select_refuses(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trees").write_text(GERMAN, encoding="utf-8")
+    write(tmp_path / "short", ["eins"])
+    assert refused("select", "trees", *options).startswith(message)

@@ -8,13 +8,13 @@ import pytest
 from translations import WORDS, noisy, sentences, write
 from word_buckets import evaluation_set
 
-from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.resampling import (
     bootstrap_p_value,
     bootstrap_scores,
     randomisation_p_values,
 )
 from syntax_nmt.scoring.translations.seed_tests import seed_test
+from syntax_nmt.scoring.translations.significance import holm
 from syntax_nmt.scoring.words.bits import bits_lines
 from syntax_nmt.scoring.words.buckets import FREQUENCY
 from syntax_nmt.scoring.words.counts import count_words

@@ -9,7 +9,6 @@ import numpy as np
 
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
-from syntax_nmt.scoring.translations.holm import holm
 from syntax_nmt.scoring.translations.resampling import (
     RESAMPLES,
     SEED,
@@ -22,7 +21,7 @@ from syntax_nmt.scoring.translations.resampling import (
 from syntax_nmt.scoring.translations.results import TEST_COLUMNS, ComparedScore
 from syntax_nmt.scoring.translations.seed_tests import seed_test, spread
 from syntax_nmt.scoring.translations.sign_test import collins_sign_test
-from syntax_nmt.scoring.translations.significance import ResampledTest
+from syntax_nmt.scoring.translations.significance import ResampledTest, holm
 
 # As `--tests` names them. Fields of results have the same names, except `sign_test` for `sign`.
 USUAL_TESTS = ("bootstrap", "randomisation", "sign", "seeds")

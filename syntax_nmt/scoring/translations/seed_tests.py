@@ -47,20 +47,70 @@ def seed_test(
         drawn_baseline: scores of the same runs on resampled test sets (resamples × runs).
         drawn_system: on the same test sets.
     """
-    seeds = len(baseline), len(system)
-    if min(seeds) < FEWEST:
-        return SeedTest.without_p(*seeds)
-    parts = [float(np.var(scores, ddof=1)) / len(scores) for scores in (baseline, system)]
-    if not sum(parts):
+    seeds, parts = _parts(baseline, system)
+    if min(seeds) < FEWEST or not sum(parts):
         return SeedTest.without_p(*seeds)
     difference = float(np.mean(system) - np.mean(baseline))
     degrees = _degrees(sum(parts), parts, seeds)
     variance = sum(parts) + max(0.0, _shared_variance(drawn_baseline, drawn_system))
-    # Student's t: `stdtr` is its distribution function, `stdtrit` the inverse.
-    p_value = 2 * float(special.stdtr(degrees, -abs(difference) / math.sqrt(sum(parts))))
-    quantile = float(special.stdtrit(_degrees(variance, parts, seeds), 0.975))
-    half = quantile * math.sqrt(variance)
+    p_value = _student(difference, sum(parts), degrees)
+    half = _half_width(variance, _degrees(variance, parts, seeds))
     return SeedTest(seeds, p_value, degrees, difference - half, difference + half)
+
+
+def population_test(
+    baseline: Sequence[float],
+    system: Sequence[float],
+    drawn_baseline: np.ndarray,
+    drawn_system: np.ndarray,
+) -> SeedTest:
+    """Tests the difference over seeds and sentences: p goes with the interval of :func:`seed_test`.
+
+    With fewer than :data:`FEWEST` runs of a system the test is over sentences alone, of the means
+    over runs, and has no degrees of freedom.
+
+    Args:
+        baseline: as of :func:`seed_test`, as all others.
+    """
+    seeds, parts = _parts(baseline, system)
+    difference = float(np.mean(system) - np.mean(baseline))
+    degrees: float | None = None
+    if min(seeds) < FEWEST:
+        variance = float(np.var(drawn_system.mean(axis=1) - drawn_baseline.mean(axis=1), ddof=1))
+    else:
+        variance = sum(parts) + max(0.0, _shared_variance(drawn_baseline, drawn_system))
+    if not variance:
+        return SeedTest.without_p(*seeds)
+    if min(seeds) >= FEWEST:
+        degrees = _degrees(variance, parts, seeds) if sum(parts) else math.inf
+    p_value = _student(difference, variance, degrees)
+    half = _half_width(variance, degrees)
+    return SeedTest(seeds, p_value, degrees, difference - half, difference + half)
+
+
+def _parts(
+    baseline: Sequence[float], system: Sequence[float]
+) -> tuple[tuple[int, int], list[float]]:
+    """The numbers of runs, and the variances of both means over seeds; 0 of single runs."""
+    sides = (baseline, system)
+    parts = [
+        float(np.var(scores, ddof=1)) / len(scores) if len(scores) > 1 else 0.0 for scores in sides
+    ]
+    return (len(baseline), len(system)), parts
+
+
+def _student(difference: float, variance: float, degrees: float | None) -> float:
+    """The two-sided p of Student's t; of the normal distribution without degrees of freedom."""
+    t = -abs(difference) / math.sqrt(variance)
+    below = special.ndtr(t) if degrees in (None, math.inf) else special.stdtr(degrees, t)
+    return 2 * float(below)
+
+
+def _half_width(variance: float, degrees: float | None) -> float:
+    """Half of the 95 % interval, likewise."""
+    normal = degrees in (None, math.inf)
+    quantile = special.ndtri(0.975) if normal else special.stdtrit(degrees, 0.975)
+    return float(quantile) * math.sqrt(variance)
 
 
 def _degrees(variance: float, parts: Sequence[float], seeds: Sequence[int]) -> float:

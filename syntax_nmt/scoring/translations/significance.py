@@ -1,5 +1,6 @@
-"""What a test says of a difference, and how tables say it."""
+"""What a test says of a difference, and how tables say it; the adjustment for several tests."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.text_columns import NO_FIGURE
@@ -100,3 +101,19 @@ class SeedTest(DifferenceTest):
 
     def _why_none(self) -> str:
         return "no spread" if min(self.seeds) >= FEWEST else f"needs {FEWEST} seeds"
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment (1979): the k-th smallest of m is multiplied by m − k + 1.
+
+    An adjusted value is never below that of a smaller p-value, nor above 1.
+
+    Args:
+        p_values: of all comparisons.
+    """
+    adjusted = [0.0] * len(p_values)
+    least = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
+        adjusted[place] = least
+    return adjusted

@@ -1,0 +1,459 @@
+"""Groups of sentences, and whether a system's gain differs between them.
+
+A kind of groups divides the test set: by length of the source, by depth or longest arc of its
+trees, or by whether a tree has a relation. The gain of a system in a group g is the difference of
+its score there from the baseline's; the interaction of system and group is
+
+    I_g = gain in g − gain in all other sentences,
+
+which is 0 where structure helps as much elsewhere. Its test and interval are over seeds and
+sentences (:func:`~.translations.seed_tests.population_test`, of each run's score in g minus that in
+the others): "the gain is larger there" needs it, as two gains of which one is significant may well
+be the same (Gelman and Stern, 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
+from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.findings import Table
+from syntax_nmt.reporting.result import Result
+from syntax_nmt.scoring.parallel_text import check_parallel
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
+from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
+from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.paired_tests import (
+    SIGN,
+    SignificanceTests,
+    Statistics,
+    adjust,
+    tested_differences,
+)
+from syntax_nmt.scoring.translations.resampling import bootstrap_scores
+from syntax_nmt.scoring.translations.results import (
+    TEST_COLUMNS,
+    ComparedScore,
+    interval_text,
+    signed,
+)
+from syntax_nmt.scoring.translations.seed_tests import population_test
+from syntax_nmt.scoring.translations.significance import SeedTest, holm
+
+LENGTH, DEPTH, DISTANCE, RELATION = KINDS = ("length", "depth", "distance", "relation")
+EDGES = {LENGTH: DEFAULT_EDGES, DEPTH: (4, 6, 8), DISTANCE: (5, 10, 20)}
+"""The default lengths, depths and distances at which a group ends and the next begins."""
+LEAST_SENTENCES = 30
+
+
+@dataclass(frozen=True)
+class GroupSettings:
+    """How sentences are grouped.
+
+    Attributes:
+        by: some of :data:`KINDS`.
+        trees: CoNLL-U of the sentences, of the source or of the reference.
+        relations: for each, sentences that have it and others; for RELATION alone.
+        edges: of the one kind of numbers that `by` has; None = :data:`EDGES`.
+        least_sentences: a group with fewer is not tested.
+
+    Raises:
+        UserError: something is missing, or would not be read.
+    """
+
+    by: Sequence[str]
+    trees: str | None = None
+    relations: Sequence[str] = ()
+    edges: Sequence[int] | None = None
+    least_sentences: int = LEAST_SENTENCES
+
+    def __post_init__(self) -> None:
+        of_trees = [kind for kind in self.by if kind != LENGTH]
+        if of_trees and self.trees is None:
+            raise UserError(f"--by {of_trees[0]} needs trees of the sentences: give --trees")
+        if (RELATION in self.by) != bool(self.relations):
+            given, missing = ("--by relation", "--relations")
+            if self.relations:
+                given, missing = missing, given
+            raise UserError(f"{given} needs {missing}: give both or neither")
+        numbers = [kind for kind in self.by if kind in EDGES]
+        if self.edges is not None and len(numbers) != 1:
+            raise UserError(
+                f"--bins is of one kind of numbers, and --by has {len(numbers)}: give one of "
+                f"{', '.join(EDGES)}"
+            )
+
+
+@dataclass(frozen=True)
+class SentenceGroups:
+    """A kind of groups.
+
+    Attributes:
+        by: the kind, with its unit or relation.
+        labels: of the groups.
+        members: the group of each sentence, a place in `labels`; −1 = in none.
+    """
+
+    by: str
+    labels: Sequence[str]
+    members: np.ndarray
+
+    def masks(self) -> np.ndarray:
+        """Groups × sentences: 1 where a sentence is in a group."""
+        return (self.members == np.arange(len(self.labels))[:, None]).astype(float)
+
+    def nonempty(self) -> SentenceGroups:
+        """The same without groups that have no sentence."""
+        there = [place for place, _ in enumerate(self.labels) if (self.members == place).any()]
+        members = np.full(len(self.members), -1)
+        for place, former in enumerate(there):
+            members[self.members == former] = place
+        return SentenceGroups(self.by, [self.labels[former] for former in there], members)
+
+
+def sentence_groups(settings: GroupSettings, test_set: TestSet) -> list[SentenceGroups]:
+    """The groups of each kind.
+
+    Raises:
+        UserError: trees are damaged or of another number of sentences, or there are no lengths.
+    """
+    trees: list[DependencyTree | None] = []
+    if settings.trees is not None:
+        trees = list(read_conllu(settings.trees, one_root=False))
+        reference = test_set.references[0].name
+        check_parallel(settings.trees, len(trees), reference, test_set.sentences, "sentences")
+    found = []
+    for kind in dict.fromkeys(settings.by):
+        if kind == RELATION:
+            found += [_by_relation(trees, name) for name in dict.fromkeys(settings.relations)]
+        else:
+            bins = LengthBins(tuple(settings.edges or EDGES[kind]))
+            found.append(_by_number(kind, _numbers(kind, trees, test_set), bins))
+    return [groups.nonempty() for groups in found]
+
+
+def _by_relation(trees: Sequence[DependencyTree | None], relation: str) -> SentenceGroups:
+    has = [-1 if tree is None else int(relation not in tree.relations) for tree in trees]
+    return SentenceGroups(relation, (f"with {relation}", "without"), np.array(has))
+
+
+def _by_number(kind: str, numbers: Sequence[int | None], bins: LengthBins) -> SentenceGroups:
+    known = np.array([-1 if number is None else number for number in numbers])
+    groups = np.digitize(known, bins.edges)
+    groups[known < 0] = -1
+    return SentenceGroups(kind, bins.labels, groups)
+
+
+def _numbers(
+    kind: str, trees: Sequence[DependencyTree | None], test_set: TestSet
+) -> list[int | None]:
+    """Of each sentence its length in words, deepest word, or longest arc; None = without a tree."""
+    if kind == LENGTH and test_set.source is not None:
+        return [len(sentence.split()) for sentence in test_set.source.sentences]
+    if kind == LENGTH and not trees:
+        raise UserError("--by length: no lengths are known: give the source text, or --trees")
+    measure = {LENGTH: len, DEPTH: deepest, DISTANCE: longest_arc}[kind]
+    return [None if tree is None else measure(tree) for tree in trees]
+
+
+def deepest(tree: DependencyTree) -> int:
+    """The most arcs between a word and the root."""
+    return max(word_depths(tree.heads), default=0)
+
+
+def longest_arc(tree: DependencyTree) -> int:
+    """The most places between a word and its head: 1 of neighbours."""
+    return max((abs(head - word) for word, head in enumerate(tree.heads)), default=0)
+
+
+@dataclass(kw_only=True)
+class GroupScore(ComparedScore):
+    """A score of a system in a group.
+
+    Attributes:
+        name: of the system.
+        interaction: the difference of gains, in the group and in the other sentences; None of the
+            baseline and of groups that are not tested.
+        interaction_test: its test and interval over seeds and sentences.
+    """
+
+    name: str
+    interaction: float | None = None
+    interaction_test: SeedTest | None = None
+
+
+@dataclass
+class GroupOfSentences(Result):
+    """The sentences of a group.
+
+    Attributes:
+        label: such as `15–29`, or `with nsubj`.
+        sentences: how many.
+        tested: whether they, and the others, are enough for tests.
+        systems: in the order of the test set.
+    """
+
+    label: str
+    sentences: int
+    tested: bool
+    systems: list[GroupScore]
+
+
+@dataclass
+class GroupTable(Result):
+    """The groups of a kind, by one metric.
+
+    Attributes:
+        by: the kind.
+        metric: its name.
+        sentences_without_group: those without a tree.
+        groups: in order.
+        least_sentences: a group with fewer is not tested.
+        more_digits: how many more than other metrics it needs in tables.
+    """
+
+    by: str
+    metric: str
+    sentences_without_group: int
+    groups: list[GroupOfSentences]
+    least_sentences: int
+    more_digits: int = field(default=0)
+
+    def table(self, place: int, digits: int) -> Table:
+        """The differences of the system at a place from the first one.
+
+        Args:
+            digits: after the point.
+        """
+        digits += self.more_digits
+        compared = [group.systems[place] for group in self.groups]
+        made = {test for score in compared for test in score.tests()}
+        tests = [test for test in TEST_COLUMNS if test in made]
+        baseline, system = (self.groups[0].systems[i].name for i in (0, place))
+        head = [self.by, "sentences", baseline, system, "Δ"]
+        head += [TEST_COLUMNS[test][0] for test in tests] + ["Δ − others' Δ", "95 %", "p inter"]
+        rows = []
+        for group, score in zip(self.groups, compared):
+            row = [group.label, str(group.sentences)]
+            row += [f"{each.score:.{digits}f}" for each in (group.systems[0], score)]
+            row.append(signed(score.difference or 0.0, digits))
+            of_score = score.tests()
+            row += [of_score[t].marked_p_holm() if t in of_score else NO_FIGURE for t in tests]
+            row += _interaction_cells(score, digits)
+            rows.append(row)
+        title = f"{self.metric} by {self.by}; p after Holm's adjustment over the groups"
+        return Table(head, rows, title)
+
+    def notes(self) -> Iterator[str]:
+        """What the table leaves out."""
+        if not all(group.tested for group in self.groups):
+            yield f"{self.by}: no test of groups below {self.least_sentences} sentences"
+        if self.sentences_without_group:
+            yield f"{self.by}: {self.sentences_without_group} sentences have no tree"
+
+
+def _interaction_cells(score: GroupScore, digits: int) -> list[str]:
+    test = score.interaction_test
+    if score.interaction is None or test is None:
+        return [NO_FIGURE] * 3
+    return [signed(score.interaction, digits), interval_text(test, digits), test.marked_p_holm()]
+
+
+@dataclass(frozen=True)
+class GroupMeasures:
+    """Scores of groups, for the tests of :mod:`~.translations.paired_tests`.
+
+    Statistics are those of all metrics, once for each group, 0 in sentences of other groups.
+
+    Attributes:
+        metrics: what scores a group.
+        groups: how many.
+    """
+
+    metrics: MetricSet
+    groups: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of groups and metrics, those of a group side by side."""
+        return tuple(f"{g} {name}" for g in range(self.groups) for name in self.metrics.names)
+
+    def columns(self, name: str) -> slice:
+        """The columns of a group.
+
+        Args:
+            name: one of `names`.
+        """
+        width = self.metrics.width
+        first = int(name.partition(" ")[0]) * width
+        return slice(first, first + width)
+
+    def score(self, name: str, sums: Sequence[float]) -> float:
+        """The score of a group by a metric.
+
+        Args:
+            name: one of `names`.
+            sums: of the statistics of its group.
+        """
+        of_metric = name.partition(" ")[2]
+        return self.metrics.score(of_metric, sums[self.metrics.columns(of_metric)])
+
+    def score_rows(self, sums: np.ndarray) -> np.ndarray:
+        """The scores of many corpora: corpora × (groups · metrics).
+
+        Args:
+            sums: of each corpus, over its sentences (corpora × statistics).
+        """
+        return self._rows(sums.reshape(len(sums), self.groups, -1))
+
+    def contrast_rows(self, sums: np.ndarray) -> np.ndarray:
+        """Each group's score minus that of all other sentences, likewise.
+
+        Args:
+            sums: as of :meth:`score_rows`.
+        """
+        groups = sums.reshape(len(sums), self.groups, -1)
+        return self._rows(groups) - self._rows(groups.sum(axis=1, keepdims=True) - groups)
+
+    def run_scores(self, statistics: Sequence[np.ndarray]) -> dict[str, list[float]]:
+        """The scores of each run, by group and metric.
+
+        Args:
+            statistics: of each run, sentences × statistics.
+        """
+        rows = self.score_rows(np.stack([run.sum(axis=0) for run in statistics]))
+        return dict(zip(self.names, rows.T.tolist()))
+
+    def higher_is_better(self, name: str) -> bool:
+        """Whether a rise is good.
+
+        Args:
+            name: one of `names`.
+        """
+        return self.metrics.higher_is_better(name.partition(" ")[2])
+
+    def _rows(self, groups: np.ndarray) -> np.ndarray:
+        corpora, number, width = groups.shape
+        rows = self.metrics.score_rows(groups.reshape(corpora * number, width))
+        return rows.reshape(corpora, number * len(self.metrics.names))
+
+
+def compare_groups(
+    metrics: MetricSet,
+    test_set: TestSet,
+    statistics: Statistics,
+    tests: SignificanceTests,
+    groups: SentenceGroups,
+    least_sentences: int,
+) -> list[GroupTable]:
+    """The differences of systems in each group, their tests, and those of interactions: a table for
+    each metric.
+
+    p-values are adjusted over the tested groups of a table (Holm), of two groups not at all: their
+    interactions are one.
+
+    Args:
+        statistics: of all sentences, by system and run.
+    """
+    masks = groups.masks()
+    sizes = masks.sum(axis=1).astype(int)
+    others = sizes.sum() - sizes
+    tested = (sizes >= least_sentences) & (others >= least_sentences)
+    measures = GroupMeasures(metrics, len(sizes))
+    in_groups = [[_masked(run, masks) for run in of_system] for of_system in statistics]
+    names = tuple(name for name in tests.names if name != SIGN)
+    scores = tested_differences(measures, in_groups, replace(tests, names=names))
+    interactions = _interactions(measures, in_groups, tests)
+    tables = []
+    for place, metric in enumerate(metrics.names):
+        found = [
+            GroupOfSentences(
+                label,
+                int(sizes[g]),
+                bool(tested[g]),
+                [
+                    _score(system.name, of_system[f"{g} {metric}"], of_contrasts, bool(tested[g]))
+                    for system, of_system, of_contrasts in zip(
+                        test_set.systems,
+                        scores,
+                        [None, *(each[g][place] for each in interactions)],
+                    )
+                ],
+            )
+            for g, label in enumerate(groups.labels)
+        ]
+        _adjust(found, len(test_set.systems))
+        outside = int((groups.members < 0).sum())
+        digits = metrics.descriptions()[metric].more_digits
+        tables.append(GroupTable(groups.by, metric, outside, found, least_sentences, digits))
+    return tables
+
+
+def _masked(run: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Sentences × (groups · statistics)."""
+    return np.concatenate([run * mask[:, None] for mask in masks], axis=1)
+
+
+Interaction = tuple[float, SeedTest]
+
+
+def _interactions(
+    measures: GroupMeasures, statistics: Statistics, tests: SignificanceTests
+) -> list[list[list[Interaction]]]:
+    """By system but the first, by group and metric."""
+    drawn = [
+        bootstrap_scores(of_system, measures.contrast_rows, tests.resamples, tests.seed)
+        for of_system in statistics
+    ]
+    runs = [
+        measures.contrast_rows(np.stack([run.sum(axis=0) for run in of_system]))
+        for of_system in statistics
+    ]
+    metrics = len(measures.metrics.names)
+    return [
+        [
+            [_interaction(runs, drawn, place, g * metrics + i) for i in range(metrics)]
+            for g in range(measures.groups)
+        ]
+        for place in range(1, len(statistics))
+    ]
+
+
+def _interaction(
+    runs: Sequence[np.ndarray], drawn: Sequence[np.ndarray], place: int, column: int
+) -> Interaction:
+    first, second = (runs[i][:, column] for i in (0, place))
+    test = population_test(
+        first.tolist(), second.tolist(), drawn[0][:, :, column], drawn[place][:, :, column]
+    )
+    return float(second.mean() - first.mean()), test
+
+
+def _score(
+    name: str, score: ComparedScore, interaction: Interaction | None, tested: bool
+) -> GroupScore:
+    if not tested:
+        untested = ComparedScore(score.score, score.spread, score.runs, score.difference)
+        return GroupScore(name=name, **vars(untested))
+    value, test = interaction or (None, None)
+    return GroupScore(name=name, interaction=value, interaction_test=test, **vars(score))
+
+
+def _adjust(groups: Sequence[GroupOfSentences], systems: int) -> None:
+    """Adds Holm's p over the tested groups."""
+    for place in range(1, systems):
+        scores = [group.systems[place] for group in groups if group.tested]
+        adjust(scores)
+        made = [score.interaction_test for score in scores if score.interaction_test is not None]
+        made = [test for test in made if test.p_value is not None]
+        p_values = [test.p_value for test in made if test.p_value is not None]
+        # Of two groups the interactions are the same but for the sign.
+        adjusted = p_values if len(groups) == 2 else holm(p_values)
+        for test, p_value in zip(made, adjusted):
+            test.p_holm = p_value
