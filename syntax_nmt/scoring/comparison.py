@@ -181,7 +181,7 @@ def corpus_comparison(
         ComparedSystem(system.name, system.files, of_system, system.balanced_trees)
         for system, of_system in zip(test_set.systems, scores)
     ]
-    has_lengths = test_set.source is not None and metrics.given is None
+    has_lengths = test_set.source is not None and not metrics.given
     return Comparison(
         test_set.sentences,
         [reference.name for reference in test_set.references],

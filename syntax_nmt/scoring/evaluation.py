@@ -71,9 +71,10 @@ def compare(
     metrics = metrics or MetricSet()
     longer = None
     if cut is not None:
-        if metrics.given is not None:
+        if metrics.given:
             raise UserError(
-                "cut: the sentence scores are of translations that are not cut: leave one out"
+                "cut: sentence scores and word links are of translations that are not cut: leave "
+                "one out"
             )
         if test_set.source is None:
             raise UserError("cut: no lengths are known: give the source text")

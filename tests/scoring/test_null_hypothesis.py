@@ -9,7 +9,9 @@ from translations import figures, noisy, run_statistics, sentences, write
 
 from syntax_nmt.scoring.translations.metrics import NAMES, MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.resampling import randomisation_p_values
+from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_test
+from syntax_nmt.scoring.word_order import SWAPPED, TAU
 
 TESTS = ("bootstrap", "randomisation", "sign_test")
 
@@ -49,24 +51,39 @@ def between_steps(found, share):
     return further + share * (found.p_value - further)
 
 
+def random_order(rng, runs, count=600):
+    """Kendall's τ and swapped pairs of runs, of sentences with 0 to 45 pairs."""
+    pairs = rng.integers(0, 10, size=count) * rng.integers(0, 6, size=count)
+    swapped = rng.binomial(pairs, rng.uniform(0.05, 0.3, size=(2 * runs, 1)))
+    has = (pairs > 0).astype(float)
+    tau = list(has - 2 * swapped / np.maximum(pairs, 1))
+    same = [[has] * 2 * runs], [[pairs.astype(float)] * 2 * runs]
+    return [
+        SentenceScores(TAU, True, [tau], same[0]),
+        SentenceScores(SWAPPED, False, [list(100.0 * swapped)], same[1]),
+    ]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [1, 3])
 def test_p_values_are_uniform_under_the_null(runs, capsys):
     """500 times the translations of each sentence are handed out anew to two equal systems."""
     draws, count = 500, 600
     reference = sentences(count)
-    metrics = MetricSet(["bleu", "chrf"], MetricSettings())
+    rng = np.random.default_rng(1)
+    metrics = MetricSet(["bleu", "chrf", "otem", "utem"], MetricSettings(), random_order(rng, runs))
     shares = [0.25 + 0.03 * place for place in range(2 * runs)]
     outputs = [noisy(reference, place, share) for place, share in enumerate(shares)]
     pool = np.stack(run_statistics(metrics, outputs, [reference]))
-    rng = np.random.default_rng(1)
     signs = {name: [] for name in metrics.names}
     shuffled = []
     for draw in range(draws):
         order = np.argsort(rng.random((count, 2 * runs)), axis=1).T
         sides = [pool[place, np.arange(count)] for place in order]
         baseline, system = sides[:runs], sides[runs:]
-        shuffled.append(randomisation_p_values(baseline, system, metrics.scores, 200, seed=draw))
+        shuffled.append(
+            randomisation_p_values(baseline, system, metrics.score_rows, 200, seed=draw)
+        )
         for name in metrics.names:
             columns = metrics.columns(name)
             found = collins_sign_test(

@@ -1,4 +1,5 @@
-"""RIBES against published figures, hand-made vectors, and the definition written down naively."""
+"""RIBES against published figures, hand-made vectors, and the definition written down naively; Otem
+and Utem likewise, and against the authors' program."""
 
 import itertools
 import math
@@ -7,7 +8,9 @@ import time
 
 import pytest
 from sacrebleu.metrics import BLEU
+from translations import figures, noisy, run_statistics, sentences, write
 
+from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.ribes import RIBES, matched_positions, sentence_ribes
 
 
@@ -129,3 +132,99 @@ def test_case_is_ignored():
     assert metric.corpus_score(["A b"], [["a B"]]).score == 100
     assert metric.get_signature().format().startswith("nrefs:1|case:lc|tok:none|alpha:0.25|")
     assert metric.get_signature().format(short=True).startswith("#:1|c:lc|tok:none|alpha:0.25")
+
+
+def repeated_and_cut(lines):
+    """Every fifth word twice, every seventh left out."""
+    return [
+        " ".join(w + f" {w}" * (i % 5 == 0) for i, w in enumerate(line.split()) if i % 7 != 3)
+        for line in lines
+    ]
+
+
+def coverage(hypotheses, *references, brevity="closest"):
+    settings = MetricSettings(tokenize="none", brevity=brevity)
+    metrics = MetricSet(["otem", "utem"], settings)
+    (rows,) = run_statistics(metrics, [hypotheses], references)
+    sums = rows.sum(axis=0)
+    assert metrics.score_rows(sums[None])[0] == pytest.approx(metrics.scores(sums.tolist()))
+    return metrics.scores(sums.tolist())
+
+
+def test_otem_and_utem_of_the_authors_program():
+    """Figures of DeepLearnXMU/Otem-Utem (commit 05b1e08), with one reference and with two."""
+    reference = sentences(30, 5)
+    output, other = repeated_and_cut(noisy(reference, 6, 0.25)), noisy(reference, 7, 0.3)
+    found = coverage(output, reference)
+    assert found == pytest.approx([12.03255074551906, 59.17584801729061], abs=1e-9)
+    found = coverage(output, reference, other)
+    assert found == pytest.approx([13.874894542976107, 58.80559513194523], abs=1e-9)
+
+
+def test_otem_and_utem_by_hand():
+    over, under = coverage(["a x x x"], ["a b c d"])
+    # Words: x 3 − 1; pairs: "x x" 2 − 1. As long as the reference: no penalty.
+    assert over == pytest.approx(100 * (2 / 4 * 1 / 3) ** 0.5)
+    assert under == pytest.approx(100 * (3 / 4 * 3 / 3 * 2 / 2 * 1 / 1) ** 0.25)
+    over, under = coverage(["a a b b a a"], ["a b"])
+    # Words: a 4 − 1, b 2 − 1; pairs: "a a" 2 − 1.
+    assert over == pytest.approx(100 * math.exp(1 - 2 / 6) * (4 / 6 * 1 / 5) ** 0.5)
+    assert under == 0
+
+
+def test_otem_and_utem_by_loops():
+    rng = random.Random(2)
+    for _ in range(200):
+        pairs = [
+            (rng.choices("abcd", k=rng.randint(0, 9)), rng.choices("abcd", k=rng.randint(1, 9)))
+            for _ in range(rng.randint(1, 4))
+        ]
+        found = coverage([" ".join(h) for h, _ in pairs], [" ".join(r) for _, r in pairs])
+        assert found == pytest.approx([naive_coverage(pairs, True), naive_coverage(pairs, False)])
+
+
+def naive_coverage(pairs, over):
+    orders = 2 if over else 4
+    words, length = (sum(len(pair[side]) for pair in pairs) for side in (0, 1))
+    product = 1.0
+    for n in range(1, orders + 1):
+        counted = total = 0
+        for hypothesis, reference in pairs:
+            own, others = (
+                [tuple(x[i : i + n]) for i in range(len(x) - n + 1)]
+                for x in (hypothesis, reference)
+            )
+            for ngram in set(own if over else others):
+                if over:
+                    allowed = max(1, others.count(ngram))
+                    counted += max(0, own.count(ngram) - allowed)
+                else:
+                    counted += max(0, others.count(ngram) - own.count(ngram))
+            total += len(own if over else others)
+        product *= counted / total if total else 0
+    longer, shorter = (words, length) if over else (length, words)
+    penalty = math.exp(1 - shorter / longer) if longer > shorter else 1
+    return 100 * penalty * product ** (1 / orders)
+
+
+def test_less_is_better_of_otem_and_utem(tmp_path, capsys):
+    reference = sentences(150)
+    files = [
+        write(tmp_path / name, lines)
+        for name, lines in {
+            "ref": reference,
+            "base": repeated_and_cut(noisy(reference, 1, 0.3)),
+            "ours": noisy(reference, 1, 0.3),
+        }.items()
+    ]
+    found = figures(
+        capsys, "compare", *files[1:], "-r", files[0], "-m", "otem", "utem", "ribes",
+        "--trials", 200, "--resamples", 100, "--tokenize", "none",
+    )  # fmt: skip
+    ours = found["systems"][1]["scores"]
+    for name in ("Otem", "Utem"):
+        assert ours[name]["difference"] < 0
+        assert ours[name]["randomisation"]["p_value"] < 0.01
+        assert ours[name]["sign_test"]["better"] > ours[name]["sign_test"]["worse"]
+        assert not found["metrics"][name]["higher_is_better"]
+    assert "|n:2|bp:closest" in found["metrics"]["Otem"]["signature"]

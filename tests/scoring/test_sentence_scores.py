@@ -1,12 +1,16 @@
-"""Scores of sentences out of files, compared with the same tests as any metric."""
+"""Scores of sentences out of files, and the order of linked words, compared with the same tests as
+any metric."""
 
+import itertools
 import random
 import statistics
 
 import pytest
+from scipy import stats
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
+from syntax_nmt.scoring.word_order import places, swapped_pairs
 
 COUNT = 80
 REFERENCE = sentences(COUNT)
@@ -89,3 +93,93 @@ def test_refusals(files):
     named = [*named, files / "a.scores", "--sentence-metric", "chrF2"]
     assert "chrF2 is computed here, too" in message(*named)
     main([*map(str, ["score", files / "a", "-r", files / "ref", "-m", "bleu", *named])])
+
+
+def test_word_order_by_hand():
+    """Reference 0 1 2 3. Word 0 has places 0 and 2; word 4 has no link in the translation."""
+    reference = places([(0, 0), (1, 1), (2, 2), (3, 3), (4, 0)])
+    found = places([(0, 0), (0, 2), (1, 1), (2, 4), (3, 0)])
+    assert found == {0: 1, 1: 1, 2: 4, 3: 0}
+    # 0 and 1 stand at one place. Pairs: 02 right, 03 swapped, 12 right, 13 swapped, 23 swapped.
+    assert swapped_pairs(reference, found) == (3, 5)
+
+
+def test_tau_is_scipys_where_words_have_one_link():
+    rng = random.Random(1)
+    for _ in range(100):
+        order = rng.sample(range(9), 7)
+        swapped, pairs = swapped_pairs(places(enumerate(order)), places(enumerate(range(9))))
+        expected = stats.kendalltau(order, range(7)).statistic
+        assert 1 - 2 * swapped / pairs == pytest.approx(expected)
+
+
+def links(path, orders):
+    lines = [" ".join(f"{i}-{j}" for i, j in enumerate(order)) for order in orders]
+    return write(path, lines)
+
+
+@pytest.mark.parametrize("reference", [True, False])
+def test_order_in_compare(tmp_path, capsys, reference):
+    """A system that swaps half as many neighbours; sentences of one word have no pairs."""
+    rng = random.Random(3)
+    lines = sentences(200)
+    target = [rng.sample(range(n), n) for n in (len(line.split()) for line in lines)]
+    if not reference:
+        target = [sorted(order) for order in target]
+    runs = {}
+    for name, share in {"base": 0.5, "ours": 0.25}.items():
+        orders = [list(order) for order in target]
+        for order in orders:
+            for place in range(0, len(order) - 1, 2):
+                if rng.random() < share:
+                    order[place], order[place + 1] = order[place + 1], order[place]
+        runs[name] = orders
+    files = {name: write(tmp_path / name, lines) for name in ("ref", *runs)}
+    arguments = ["compare", files["base"], files["ours"], "-r", files["ref"], "-m", "ribes"]
+    for name, orders in runs.items():
+        arguments += ["--output-links", name, links(tmp_path / f"{name}.links", orders)]
+    if reference:
+        arguments += ["--reference-links", links(tmp_path / "ref.links", target)]
+    found = figures(capsys, *arguments, "--trials", 200, "--resamples", 100)
+    for system, orders in zip(found["systems"], runs.values()):
+        taus, swapped, pairs = [], 0, 0
+        for order, right in zip(orders, target):
+            if len(order) > 1:
+                taus.append(stats.kendalltau(order, right).statistic)
+                for i, j in itertools.combinations(range(len(order)), 2):
+                    swapped += (order[i] < order[j]) != (right[i] < right[j])
+                    pairs += 1
+        scores = system["scores"]
+        assert scores["τ"]["score"] == pytest.approx(sum(taus) / len(taus))
+        assert scores["swapped"]["score"] == pytest.approx(100 * swapped / pairs)
+    ours = found["systems"][1]["scores"]
+    assert ours["τ"]["difference"] > 0 > ours["swapped"]["difference"]
+    assert max(ours[name]["randomisation"]["p_value"] for name in ("τ", "swapped")) < 0.01
+    assert found["systems"][1]["scores"]["RIBES"]["difference"] == 0
+    order = "reference" if reference else "source"
+    assert found["metrics"]["τ"]["signature"].startswith(f"order of the {order}, mean over")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--output-links", "base", "base.links"], "--output-links ours: 0 files for 1 runs"),
+        (["--reference-links", "base.links"], "--reference-links does nothing without --output-l"),
+        (
+            ["--output-links", "base", "short", "--output-links", "ours", "short"],
+            "short has 1 sentences, ref 3: give parallel files",
+        ),
+        (
+            ["--output-links", "base", "none", "--output-links", "ours", "none"],
+            "none: no sentence has two linked words whose order could be compared",
+        ),
+    ],
+)
+def test_order_that_is_refused(tmp_path, monkeypatch, given, message):
+    monkeypatch.chdir(tmp_path)
+    for name in ("ref", "base", "ours"):
+        write(tmp_path / name, ["a b", "b c d", "e"])
+    links(tmp_path / "base.links", [[0, 1], [0, 1, 2], [0]])
+    links(tmp_path / "short", [[0, 1]])
+    links(tmp_path / "none", [[0], [], [0]])
+    assert refused("compare", "base", "ours", "-r", "ref", *given).startswith(message)

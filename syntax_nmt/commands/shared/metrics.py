@@ -24,10 +24,15 @@ from syntax_nmt.scoring.translations.metrics import (
 from syntax_nmt.scoring.translations.paired_tests import SIGN, TESTS, USUAL_TESTS, SignificanceTests
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
+from syntax_nmt.scoring.word_order import word_order
 
 _FEW = 100  # sentences
-_SENTENCE_SCORES = "--sentence-scores"
-METRIC_NEEDS = {name: ("sentence_scores",) for name in ("sentence_metric", "sentence_lower")}
+_SENTENCE_SCORES, _OUTPUT_LINKS = "--sentence-scores", "--output-links"
+METRIC_NEEDS = {
+    "sentence_metric": ("sentence_scores",),
+    "sentence_lower": ("sentence_scores",),
+    "reference_links": ("output_links",),
+}
 """Options of :func:`add_metric_arguments` that do nothing without another, for
 `require_companion_options`."""
 
@@ -81,9 +86,10 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         "--tokenize",
         "-tok",
         choices=tuple(BLEU.TOKENIZERS),
-        help="tokeniser of BLEU and RIBES, none for text that is tokenised (default: 13a)",
+        help="tokeniser of BLEU, RIBES, Otem and Utem, none for text that is tokenised (default: "
+        "13a)",
     )
-    add("--lowercase", "-lc", action="store_true", help="BLEU ignores case")
+    add("--lowercase", "-lc", action="store_true", help="BLEU, Otem and Utem ignore case")
     add(
         "--brevity",
         choices=BREVITIES,
@@ -100,6 +106,7 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="words in an n-gram of chrF; 2 is chrF++ (default: %(default)s)",
     )
+    _add_order_arguments(parser)
     _add_sentence_score_arguments(parser)
 
 
@@ -123,7 +130,35 @@ def metric_set(args: argparse.Namespace, test_set: TestSet, *more: str) -> Metri
     )
     if not args.force and args.tokenize != "none" and "bleu" in args.metrics:
         note_if_tokenised(test_set)
-    return MetricSet([*args.metrics, *more], settings, _sentence_scores(args, test_set))
+    given = [*_word_order(args, test_set), *_sentence_scores(args, test_set)]
+    return MetricSet([*args.metrics, *more], settings, given)
+
+
+def _add_order_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("order by word links: Kendall's τ and swapped pairs")
+    group.add_argument(
+        _OUTPUT_LINKS,
+        action="append",
+        nargs="+",
+        default=[],
+        metavar=("NAME FILE", "FILE"),
+        help="a system by its name in the tables, and links of source words and words of its "
+        "translations, one file for each run, in any format that syntax-nmt align reads. Repeat "
+        "for each system",
+    )
+    add_files(
+        group,
+        reference_links="links of source and reference, whose order is the right one (default: the "
+        "order of the source)",
+    )
+
+
+def _word_order(args: argparse.Namespace, test_set: TestSet) -> list[SentenceScores]:
+    if not args.output_links:
+        return []
+    names = [system.name for system in test_set.systems]
+    files = named_files(_OUTPUT_LINKS, args.output_links, names, ())
+    return word_order(files, args.reference_links, test_set)
 
 
 def _add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,13 +181,13 @@ def _add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sentence-lower", action="store_true", help="lower is better, as for error rates")
 
 
-def _sentence_scores(args: argparse.Namespace, test_set: TestSet) -> SentenceScores | None:
+def _sentence_scores(args: argparse.Namespace, test_set: TestSet) -> list[SentenceScores]:
     if not args.sentence_scores:
-        return None
+        return []
     names = [system.name for system in test_set.systems]
     files = named_files(_SENTENCE_SCORES, args.sentence_scores, names, ())
     lower = args.sentence_lower
-    return SentenceScores.read(files, test_set, args.sentence_metric, lower_is_better=lower)
+    return [SentenceScores.read(files, test_set, args.sentence_metric, lower_is_better=lower)]
 
 
 def add_significance_arguments(parser: argparse.ArgumentParser) -> None:

@@ -25,8 +25,8 @@ Files = dict[str, list[str]]
 def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options that name systems and references.
 
-    What reads them needs three more: `--source` of the command itself or of `add_length_arguments`,
-    `--force` and `--sentence-scores` of `add_metric_arguments`, in `metrics.py`.
+    What reads them needs more: `--source` of the command itself or of `add_length_arguments`, and
+    the options of `add_metric_arguments`, in `metrics.py`.
     """
     group = parser.add_argument_group("what to measure")
     add = group.add_argument
@@ -77,9 +77,10 @@ def files_of_test_set(args: argparse.Namespace) -> list[str]:
         args: as of :func:`read_test_set`.
     """
     named = [path for _, *paths in args.system for path in paths]
-    scores = [path for _, *paths in args.sentence_scores for path in paths]
-    sources = [args.source] if args.source is not None else []
-    return [*args.outputs, *args.reference, *named, *scores, *sources]
+    known = [*args.sentence_scores, *args.output_links]
+    of_systems = [path for _, *paths in known for path in paths]
+    others = [path for path in (args.source, args.reference_links) if path is not None]
+    return [*args.outputs, *args.reference, *named, *of_systems, *others]
 
 
 def read_test_set(args: argparse.Namespace) -> TestSet:

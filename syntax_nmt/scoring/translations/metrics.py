@@ -15,14 +15,16 @@ from sacrebleu.metrics.base import Metric, Signature
 from syntax_nmt.errors import UserError
 from syntax_nmt.progress import Progress
 from syntax_nmt.reporting.result import Result
+from syntax_nmt.scoring.translations.coverage import CoverageMetric, Otem, Utem
 from syntax_nmt.scoring.translations.evaluation_set import System, Text
 from syntax_nmt.scoring.translations.ribes import RIBES
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 
-NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu")
+NAMES = ("bleu", "chrf", "ter", "ribes", "char-bleu", "otem", "utem")
 CLOSEST, SHORTEST = BREVITIES = ("closest", "shortest")
 DEFAULT_NAMES = ("bleu", "chrf", "ter", "ribes")
-_LOWER_IS_BETTER = ("ter",)
+_LOWER_IS_BETTER = ("ter", "otem", "utem")
+_COVERAGE = {"otem": Otem, "utem": Utem}
 # References are kept for as many sentences at a time; their n-grams would fill the memory.
 _BLOCK = 1000
 
@@ -32,9 +34,9 @@ class MetricSettings:
     """The settings of the metrics.
 
     Attributes:
-        tokenize: of BLEU and RIBES, sacrebleu's name; None = its default, 13a.
-        lowercase: BLEU ignores case.
-        brevity: the reference that the brevity penalty of BLEU reads, of :data:`BREVITIES`.
+        tokenize: of BLEU, RIBES, Otem and Utem, sacrebleu's name; None = its default, 13a.
+        lowercase: BLEU, Otem and Utem ignore case.
+        brevity: the reference whose length their penalties read, of :data:`BREVITIES`.
         chrf_word_order: words in an n-gram of chrF.
     """
 
@@ -83,7 +85,7 @@ class MetricSet:
 
     Args:
         names: some of :data:`NAMES`.
-        given: one more, whose scores are known.
+        given: more, whose scores are known.
 
     Raises:
         UserError: the tokeniser needs something that is not installed, or the known scores have
@@ -94,27 +96,27 @@ class MetricSet:
         self,
         names: Sequence[str] = DEFAULT_NAMES,
         settings: MetricSettings = MetricSettings(),
-        given: SentenceScores | None = None,
+        given: SentenceScores | Sequence[SentenceScores] = (),
     ) -> None:
-        self.given = given
+        self.given = (given,) if isinstance(given, SentenceScores) else tuple(given)
         self.keys = tuple(dict.fromkeys(names))
         self._metrics = [_build(key, settings) for key in self.keys]
         # What one empty sentence gives tells how many statistics a metric has.
         empty = [metric._extract_corpus_statistics([""], [[""]]) for metric in self._metrics]
         widths = [len(sentences[0]) for sentences in empty]
-        if given is not None:
-            self.keys += (given.name,)
-            widths.append(2)
+        self.keys += tuple(each.name for each in self.given)
+        widths += [2] * len(self.given)
         ends = np.cumsum([0, *widths]).tolist()
         self._columns = [slice(low, high) for low, high in zip(ends, ends[1:])]
         self.names = tuple(
             "char-BLEU" if key == "char-bleu" else self._score(i, [0.0] * width).name
             for i, (key, width) in enumerate(zip(self.keys, widths))
         )
-        if given is not None and given.name in self.names[:-1]:
+        computed = self.names[: len(self._metrics)]
+        for twice in (each.name for each in self.given if each.name in computed):
             raise UserError(
-                f"sentence scores: {given.name} is computed here, too: give their metric another "
-                f"name, such as 'mean {given.name}'"
+                f"sentence scores: {twice} is computed here, too: give their metric another "
+                f"name, such as 'mean {twice}'"
             )
 
     @property
@@ -136,9 +138,9 @@ class MetricSet:
             for key, value in extra.items():
                 signature.update(key, value)
             signatures[name] = signature.format()
-        if self.given is not None:
-            signatures[self.given.name] = "|".join(
-                ["mean over sentences", *(f"{key}:{value}" for key, value in extra.items())]
+        for given in self.given:
+            signatures[given.name] = "|".join(
+                [given.about, *(f"{key}:{value}" for key, value in extra.items())]
             )
         return signatures
 
@@ -148,10 +150,10 @@ class MetricSet:
         Args:
             **extra: as of :meth:`signatures`.
         """
-        small = self.given.name if self.given is not None and self.given.small else None
+        small = {each.name for each in self.given if each.small}
         return {
             name: MetricDescription(
-                signature, self.higher_is_better(name), more_digits=2 if name == small else 0
+                signature, self.higher_is_better(name), more_digits=2 if name in small else 0
             )
             for name, signature in self.signatures(**extra).items()
         }
@@ -162,8 +164,9 @@ class MetricSet:
         Args:
             name: one of `names`.
         """
-        if self.given is not None and name == self.given.name:
-            return self.given.higher_is_better
+        for given in self.given:
+            if name == given.name:
+                return given.higher_is_better
         return self.keys[self.names.index(name)] not in _LOWER_IS_BETTER
 
     def statistics(
@@ -188,11 +191,10 @@ class MetricSet:
                 for run, of_run in zip(system.runs, of_system):
                     of_run.append(self._block_statistics(run.sentences[block]))
         found = [[np.concatenate(of_run) for of_run in of_system] for of_system in blocks]
-        if self.given is None:
-            return found
+        known = [given.statistics() for given in self.given]
         return [
             [np.concatenate(columns, axis=1) for columns in zip(*of_system)]
-            for of_system in zip(found, self.given.statistics())
+            for of_system in zip(found, *known)
         ]
 
     def _block_statistics(self, sentences: Sequence[str]) -> np.ndarray:
@@ -227,9 +229,8 @@ class MetricSet:
             score_rows(metric, sums[:, columns])
             for metric, columns in zip(self._metrics, self._columns)
         ]
-        if self.given is not None:
-            total, sentences = sums[:, self._columns[-1]].T
-            scores.append(total / sentences)
+        of_given = self._columns[len(self._metrics) :]
+        scores += [given.score_rows(sums[:, place]) for given, place in zip(self.given, of_given)]
         return np.stack(scores, axis=1)
 
     def details(self, sums: Sequence[float]) -> dict[str, BLEUDetails]:
@@ -265,8 +266,8 @@ class MetricSet:
         return self._score(self.names.index(name), sums).score
 
     def _score(self, index: int, sums: Sequence[float]) -> Any:
-        if index == len(self._metrics) and self.given is not None:
-            return self.given.score(sums)
+        if index >= len(self._metrics):
+            return self.given[index - len(self._metrics)].score(sums)
         return self._metrics[index]._compute_score_from_stats(list(sums))
 
 
@@ -303,9 +304,12 @@ def score_rows(metric: Metric, sums: np.ndarray) -> np.ndarray:
     scores corpora in which a count is 0, because it smooths them.
 
     Args:
-        metric: BLEU, chrF, or any whose score is 100 times the ratio of its two statistics.
+        metric: BLEU, chrF, Otem, Utem, or any whose score is 100 times the ratio of its two
+            statistics.
         sums: corpora × statistics.
     """
+    if isinstance(metric, CoverageMetric):
+        return metric.score_rows(sums)
     plain = (sums > 0).all(axis=1)
     scores = np.empty(len(sums))
     if isinstance(metric, BLEU):
@@ -346,4 +350,6 @@ def _build(key: str, settings: MetricSettings) -> Metric:
         metric = bleu(force=True, tokenize=tokenize, lowercase=settings.lowercase)
     except (ImportError, RuntimeError, OSError) as error:
         raise UserError(f"tokeniser {tokenize}: {error}") from error
+    if key in _COVERAGE:
+        return _COVERAGE[key](metric.tokenizer, settings.lowercase, settings.brevity)
     return RIBES(metric.tokenizer) if key == "ribes" else metric

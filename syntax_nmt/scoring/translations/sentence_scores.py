@@ -19,17 +19,21 @@ _COMET_LINE = re.compile(r".*\tSegment \d+\tscore: (\S+)")
 
 @dataclass(frozen=True)
 class SentenceScores:
-    """A metric whose score of a corpus is the mean of its sentences'.
+    """A metric whose score of a corpus is the mean of its sentences', or a weighted mean.
 
     Attributes:
         name: of the metric.
         higher_is_better: whether a rise is good.
-        systems: of each system, for each of its runs: one score a sentence.
+        systems: of each system, for each of its runs: one score a sentence, times its weight.
+        weights: likewise; None = 1 of each sentence.
+        about: what the figures depend on, for signatures.
     """
 
     name: str
     higher_is_better: bool
     systems: Sequence[Sequence[np.ndarray]]
+    weights: Sequence[Sequence[np.ndarray]] | None = None
+    about: str = "mean over sentences"
 
     @classmethod
     def read(
@@ -72,9 +76,11 @@ class SentenceScores:
         return cls(name or names[0], not lower_is_better, by_system)
 
     def statistics(self) -> list[list[np.ndarray]]:
-        """For each run the scores and ones, whose sums give the mean."""
+        """For each run the scores and weights, whose sums give the mean."""
+        weights = self.weights or [[np.ones_like(run) for run in runs] for runs in self.systems]
         return [
-            [np.stack([run, np.ones_like(run)], axis=1) for run in runs] for runs in self.systems
+            [np.stack(pair, axis=1) for pair in zip(*of_system)]
+            for of_system in zip(self.systems, weights)
         ]
 
     def score(self, sums: Sequence[float]) -> Score:
@@ -83,8 +89,16 @@ class SentenceScores:
         Args:
             sums: of the statistics over its sentences.
         """
-        total, sentences = sums
-        return Score(self.name, total / sentences if sentences else 0.0)
+        return Score(self.name, float(self.score_rows(np.array(sums, dtype=float)[None])[0]))
+
+    def score_rows(self, sums: np.ndarray) -> np.ndarray:
+        """The scores of many corpora; 0 of one without weight.
+
+        Args:
+            sums: of each corpus, over its sentences (corpora × statistics).
+        """
+        total, weight = sums.T
+        return np.divide(total, weight, out=np.zeros_like(total), where=weight != 0)
 
     @property
     def small(self) -> bool:
