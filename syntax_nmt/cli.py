@@ -69,6 +69,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "score": ("syntax_nmt.commands.score", "compute BLEU, chrF, TER and RIBES, also by length"),
     "compare": ("syntax_nmt.commands.compare", "test whether one system is better than another"),
+    "rate": (
+        "syntax_nmt.commands.rate",
+        "write a blind sheet of translations for people to mark, and read the marks",
+    ),
     "plot": (
         "syntax_nmt.commands.plot",
         "pictures: attention, alignments, trees, distances, chunks, scores by length",

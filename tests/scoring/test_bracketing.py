@@ -1,4 +1,5 @@
-"""Unlabelled bracket F1 by hand and against figures of evalb itself; baselines by length alone."""
+"""Unlabelled bracket F1 by hand and against figures of evalb itself; baselines by length alone;
+trees as indented brackets."""
 
 import math
 from itertools import islice
@@ -18,6 +19,7 @@ from syntax_nmt.scoring.constituents.bracketing import (
     left_branching,
     right_branching,
 )
+from syntax_nmt.scoring.constituents.draw_brackets import draw_brackets
 
 # The example of evalb's README.
 MONDAY = (
@@ -123,3 +125,41 @@ def test_binary_trees(name, words):
     assert words < 2 or (0, words) in spans
     if words < 100:
         assert not any(a < c < b < d for a, b in spans for c, d in spans)
+
+
+def drawn(line, **options):
+    return draw_brackets(parse_tree(line, "t", 1), **options).splitlines()
+
+
+def test_drawn_by_hand():
+    line = "(X (X (W the) (W old)) (X (W house) (X (X (W sees) (W us)) (W .))))"
+    assert drawn(line) == [
+        "  (",
+        "    (the old)",
+        "    (",
+        "      house",
+        "      (",
+        "        (sees us)",
+        "        .)))",
+    ]
+
+
+def test_marks_stand_before_their_brackets():
+    line = "(X (X (W a) (W b)) (X (W c) (W d)))"
+    lines = drawn(line, wrong=lambda node: (node.start, node.end) in {(0, 1), (2, 4)})
+    assert lines == ["  (", "    (a b)", "✗   (c d))"]
+    assert drawn(line, wrong=lambda node: True, colour=True)[1] == "\033[31m✗   (a b)\033[0m"
+
+
+def test_labels():
+    line = "(S (NP (NP (NN fish))) (VP (VBP swim)) (. .))"
+    assert drawn(line) == ["  (S", "    (NP", "      (NP fish))", "    (VP swim)", "    .)"]
+
+
+def test_one_word():
+    assert drawn("(X (W see))") == ["  (see)"]
+    assert drawn("(DT the)") == ["  the"]
+
+
+def test_labels_do_not_disturb_a_terminal():
+    assert drawn("(\x1b[2J (\u202eB a) (C b\x9b))") == ["  (\ufffd[2J a b\ufffd)"]

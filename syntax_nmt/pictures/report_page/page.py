@@ -1,4 +1,4 @@
-"""The page: figures, pictures and samples put into the templates of this folder."""
+"""The page: figures, pictures and samples put into the templates of this folder; a rater's page."""
 
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from syntax_nmt.pictures.report_page.picture import (
 from syntax_nmt.pictures.report_page.report_data import ReportData
 from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
 from syntax_nmt.reporting.training_log import training_figures
+from syntax_nmt.scoring.ratings import CRITERIA, Sheet
 from syntax_nmt.scoring.translations.results import balanced_notes, interval_text, signed
 from syntax_nmt.scoring.translations.significance import DifferenceTest
 from syntax_nmt.scoring.words.bucket_tables import comparison_tables, score_tables, word_notes
@@ -39,13 +40,7 @@ def page_html(
         digits: after the point of scores.
         how_chosen: a sentence about which samples are shown.
     """
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = _environment()
     environment.filters.update(
         fixed=_fixed,
         signed=_signed,
@@ -88,6 +83,25 @@ def page_html(
         ],
     )
     return without_controls(page)
+
+
+def rating_html(sheet: Sheet) -> str:
+    """The page on which a rater marks the translations of a sheet.
+
+    It loads nothing; a script keeps the marks in the browser and saves them as a file.
+    """
+    page = _environment().get_template("rating.html").render(sheet=sheet, criteria=CRITERIA)
+    return without_controls(page)
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def _probability(test: DifferenceTest) -> str:

@@ -1,0 +1,417 @@
+"""Human judgement: a blind sheet of translations, and what the marks of raters say.
+
+Of each sentence the translations of all systems stand in a random order, without their names; equal
+ones stand there once, and their marks count for each of their systems. As in Tu et al. (2016) and
+the bi-scale decoder's Table 5, a translation has four marks: adequacy and fluency from 0 to 5, and
+whether something is under-translated or over-translated.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from pathlib import Path
+
+import numpy as np
+
+from syntax_nmt.data.text_columns import NO_FIGURE
+from syntax_nmt.data.text_files import parse_json, read_lines
+from syntax_nmt.errors import UserError
+from syntax_nmt.reporting.findings import TSV, Findings, Table
+from syntax_nmt.reporting.result import CommandResult, Result
+from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
+from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text
+from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.paired_tests import (
+    BOOTSTRAP,
+    RANDOMISATION,
+    SIGN,
+    SignificanceTests,
+)
+from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
+
+SENTENCES = 50
+TESTS = (BOOTSTRAP, RANDOMISATION, SIGN)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What is marked.
+
+    Attributes:
+        column: of the sheet.
+        name: in tables.
+        highest: marks are the whole numbers from 0 to this; 1 = no or yes, in percent of yes.
+        question: for raters.
+        higher_is_better: whether a rise is good.
+    """
+
+    column: str
+    name: str
+    highest: int
+    question: str
+    higher_is_better: bool = True
+
+
+CRITERIA = (
+    Criterion("adequacy", "adequacy", 5, "how much of the meaning is there: 0 none, 5 all"),
+    Criterion("fluency", "fluency", 5, "how well it reads: 0 not at all, 5 flawless"),
+    Criterion("under", "under-translation", 1, "1: something of the source is missing", False),
+    Criterion("over", "over-translation", 1, "1: something is there twice or too much", False),
+)
+
+
+@dataclass(frozen=True)
+class SheetItem:
+    """A translation to mark.
+
+    Attributes:
+        item: its name.
+        line: of the sentence in its file, from 1.
+        systems: that translate so.
+        source: the sentence.
+        reference: a translation of it by a person; None = not shown.
+        translation: to mark.
+    """
+
+    item: str
+    line: int
+    systems: tuple[str, ...]
+    source: str
+    reference: str | None
+    translation: str
+
+
+@dataclass
+class KeyItem(Result):
+    """Whose translation an item is.
+
+    Attributes:
+        item: its name on the sheet.
+        line: of the sentence in its file, from 1.
+        systems: that translate so.
+    """
+
+    item: str
+    line: int
+    systems: list[str]
+
+
+@dataclass
+class Key(Result):
+    """What the raters do not see.
+
+    Attributes:
+        sheet: the name that all items begin with.
+        systems: in the order of tables, the baseline first.
+        items: of the sheet, in its order.
+    """
+
+    sheet: str
+    systems: list[str]
+    items: list[KeyItem]
+
+    @classmethod
+    def read(cls, path: str) -> Key:
+        """The key of a file.
+
+        Raises:
+            UserError: it is no key.
+        """
+        wanted = "key.json of a sheet that syntax-nmt rate wrote"
+        content = parse_json("\n".join(read_lines(path)), path, wanted)
+        try:
+            return cls.from_json(content)
+        except ValueError as error:
+            raise UserError(f"{path}: not a key ({error}): give {wanted}") from None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A blind sheet.
+
+    Attributes:
+        name: of the sheet.
+        systems: in the order of tables.
+        items: those of a sentence one after the other, the sentences in random order.
+    """
+
+    name: str
+    systems: Sequence[str]
+    items: Sequence[SheetItem]
+
+    @classmethod
+    def draw(cls, test_set: TestSet, sentences: int, seed: int, show_reference: bool) -> Sheet:
+        """Draws sentences of a test set whose source is known, and the order of all.
+
+        Args:
+            sentences: how many; all, if there are fewer.
+
+        Raises:
+            UserError: fewer than two systems, or one with several runs.
+        """
+        systems = test_set.systems
+        if len(systems) < 2:
+            raise UserError("one system: give the baseline first, then those to compare with it")
+        several = [system.name for system in systems if len(system.runs) > 1]
+        if several:
+            raise UserError(f"--system {several[0]}: has several files: give one of them")
+        drawing = random.Random(seed)
+        lines = drawing.sample(range(test_set.sentences), min(sentences, test_set.sentences))
+        texts = [*systems_texts(systems), *test_set.source_words]
+        digest = hashlib.sha256("\n".join([str(seed), str(lines), *texts]).encode()).hexdigest()
+        items: list[SheetItem] = []
+        for number, line in enumerate(lines, start=1):
+            written: dict[str, list[str]] = {}
+            for system in systems:
+                written.setdefault(system.runs[0].sentences[line], []).append(system.name)
+            shuffled = drawing.sample(list(written), len(written))
+            for place, translation in enumerate(shuffled, start=1):
+                items.append(
+                    SheetItem(
+                        f"{digest[:4]}-{number:03}-{place}",
+                        line + 1,
+                        tuple(written[translation]),
+                        test_set.source_words[line],
+                        test_set.references[0].sentences[line] if show_reference else None,
+                        translation,
+                    )
+                )
+        return cls(digest[:4], [system.name for system in systems], items)
+
+    def key(self) -> Key:
+        """Whose translations the items are."""
+        items = [KeyItem(each.item, each.line, list(each.systems)) for each in self.items]
+        return Key(self.name, list(self.systems), items)
+
+    def tsv(self) -> str:
+        """The sheet as a table, whose last columns are to be filled in."""
+        shown = any(item.reference is not None for item in self.items)
+        head = ["item", "source", *["reference"] * shown, "translation"]
+        head += [criterion.column for criterion in CRITERIA]
+        rows = []
+        for each in self.items:
+            texts = [each.source, *[each.reference or ""] * shown, each.translation]
+            rows.append([each.item, *(" ".join(text.split()) for text in texts), *[""] * 4])
+        return Table(head, rows).render(TSV) + "\n"
+
+    def sentences(self) -> list[list[SheetItem]]:
+        """The items of each sentence."""
+        return [list(items) for _, items in groupby(self.items, lambda item: item.line)]
+
+
+def systems_texts(systems: Iterable[System]) -> Iterator[str]:
+    """The translations of all systems."""
+    for system in systems:
+        yield from system.runs[0].sentences
+
+
+Marks = Mapping[str, Mapping[str, int]]
+"""Of a rater: by item and column."""
+
+
+def read_marks(path: str, key: Key) -> Marks:
+    """The marks of a filled sheet: a TSV file with the columns `item` and those of the criteria.
+
+    Raises:
+        UserError: it is of another sheet, or something is no mark; the message names the line.
+    """
+    rows = csv.reader(read_lines(path), "excel-tab")
+    head = next(rows, [])
+    missing = [name for name in ("item", *_COLUMNS) if name not in head]
+    if missing:
+        raise UserError(f"{path}:1: has no column {missing[0]}: give a sheet of syntax-nmt rate")
+    known = {each.item for each in key.items}
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        where = f"{path}:{rows.line_num}"
+        cells = dict(zip(head, row))
+        item = cells.get("item", "").strip()
+        if item not in known:
+            raise UserError(f"{where}: the key has no item {item!r}: give marks of this sheet")
+        if item in found:
+            raise UserError(f"{where}: {item} is there for the second time: leave one out")
+        found[item] = dict(_marks(cells, where))
+    if not any(found.values()):
+        raise UserError(f"{path}: has no marks: fill in the columns {', '.join(_COLUMNS)}")
+    return found
+
+
+_COLUMNS = tuple(criterion.column for criterion in CRITERIA)
+
+
+def _marks(cells: Mapping[str, str], where: str) -> Iterator[tuple[str, int]]:
+    """The marks of a row; an empty cell is none."""
+    for criterion in CRITERIA:
+        text = cells.get(criterion.column, "").strip()
+        if text:
+            if text not in map(str, range(criterion.highest + 1)):
+                raise UserError(
+                    f"{where}: {criterion.column} is {text!r}: give a whole number from 0 to "
+                    f"{criterion.highest}, or nothing"
+                )
+            yield criterion.column, int(text)
+
+
+@dataclass
+class Agreement(Result):
+    """How far two raters agree.
+
+    Attributes:
+        criterion: its name.
+        raters: both.
+        items: that both marked.
+        same: in percent, items with the same mark.
+        kappa: Cohen's κ; None where chance alone makes all marks the same.
+        weighted_kappa: with quadratic weights, of marks from 0 to 5; None of others.
+    """
+
+    criterion: str
+    raters: list[str]
+    items: int
+    same: float
+    kappa: float | None
+    weighted_kappa: float | None
+
+
+@dataclass
+class Ratings(CommandResult):
+    """What raters think of systems.
+
+    Attributes:
+        sheet: its name.
+        items: on it.
+        marked: how many of them each rater marked, by name.
+        comparison: of the systems, by criterion; a sentence has the mean of its raters' marks.
+        agreement: of each pair of raters, by criterion; none of a single rater.
+    """
+
+    sheet: str
+    items: int
+    marked: dict[str, int]
+    comparison: Comparison
+    agreement: list[Agreement]
+
+    def findings(self, digits: int = 2) -> Findings:
+        """Tables of the criteria, and one of agreement."""
+        found = self.comparison.findings(digits)
+        tables = list(found.tables)
+        if self.agreement:
+            rows = [
+                [
+                    each.criterion,
+                    " and ".join(each.raters),
+                    str(each.items),
+                    f"{each.same:.1f}",
+                    *(
+                        NO_FIGURE if kappa is None else f"{kappa:.2f}"
+                        for kappa in (each.kappa, each.weighted_kappa)
+                    ),
+                ]
+                for each in self.agreement
+            ]
+            head = ["agreement", "raters", "items", "same %", "κ", "weighted κ"]
+            tables.append(Table(head, rows, names=2))
+        counts = ", ".join(f"{name} {count}" for name, count in self.marked.items())
+        notes = [f"items marked, of {self.items}: {counts}", *found.notes]
+        return Findings(tables, found.heading, notes)
+
+
+def rate(key: Key, marks: Mapping[str, Marks], tests: SignificanceTests) -> Ratings:
+    """Compares the systems of a sheet by the marks of raters.
+
+    Args:
+        marks: of each rater, by name.
+    """
+    lines = list(dict.fromkeys(each.line for each in key.items))
+    criteria = [_scores(key, lines, list(marks.values()), criterion) for criterion in CRITERIA]
+    metrics = MetricSet((), given=criteria)
+    statistics = [
+        [np.concatenate(columns, axis=1) for columns in zip(*of_system)]
+        for of_system in zip(*(each.statistics() for each in criteria))
+    ]
+    text = Text("the sheet", tuple(map(str, lines)))
+    systems = tuple(System(name, (text,)) for name in key.systems)
+    comparison = corpus_comparison(metrics, TestSet(systems, (text,), None), statistics, tests)
+    marked = {name: sum(map(bool, of_rater.values())) for name, of_rater in marks.items()}
+    return Ratings(key.sheet, len(key.items), marked, comparison, [*_agreement(marks)])
+
+
+def _scores(
+    key: Key, lines: Sequence[int], marks: Sequence[Marks], criterion: Criterion
+) -> SentenceScores:
+    """The mean marks of the sentences by system; a sentence without marks has no weight."""
+    unit = 100 if criterion.highest == 1 else 1
+    place = {line: number for number, line in enumerate(lines)}
+    values = {name: np.zeros(len(lines)) for name in key.systems}
+    weights = {name: np.zeros(len(lines)) for name in key.systems}
+    for each in key.items:
+        given = [of_rater.get(each.item, {}).get(criterion.column) for of_rater in marks]
+        known = [mark for mark in given if mark is not None]
+        for name in each.systems if known else ():
+            values[name][place[each.line]] = unit * sum(known) / len(known)
+            weights[name][place[each.line]] = 1
+    about = "percent of translations" if criterion.highest == 1 else f"0 to {criterion.highest}"
+    return SentenceScores(
+        criterion.name,
+        criterion.higher_is_better,
+        [[values[name]] for name in key.systems],
+        [[weights[name]] for name in key.systems],
+        f"mean of the raters, {about}",
+    )
+
+
+def _agreement(marks: Mapping[str, Marks]) -> Iterator[Agreement]:
+    for criterion in CRITERIA:
+        for pair in combinations(marks, 2):
+            one, other = (
+                {
+                    item: row[criterion.column]
+                    for item, row in marks[rater].items()
+                    if criterion.column in row
+                }
+                for rater in pair
+            )
+            common = [item for item in one if item in other]
+            if common:
+                both = [(one[item], other[item]) for item in common]
+                same = 100 * sum(a == b for a, b in both) / len(both)
+                weighted = cohens_kappa(both, quadratic=True) if criterion.highest > 1 else None
+                plain = cohens_kappa(both)
+                yield Agreement(criterion.name, list(pair), len(both), same, plain, weighted)
+
+
+def cohens_kappa(marks: Sequence[tuple[int, int]], quadratic: bool = False) -> float | None:
+    """κ of two raters (Cohen, 1960 and 1968): 1 − observed / expected disagreement.
+
+    Args:
+        marks: of each item, those of both.
+        quadratic: disagreement is the squared difference, and not 1.
+
+    Returns:
+        None where no disagreement is expected.
+    """
+    one, other = np.array(marks, dtype=float).T
+
+    def disagreement(a: np.ndarray, b: np.ndarray) -> float:
+        return float(((a - b) ** 2 if quadratic else a != b).mean())
+
+    expected = disagreement(one[:, None], other[None])
+    return 1 - disagreement(one, other) / expected if expected else None
+
+
+def rater_names(paths: Sequence[str]) -> list[str]:
+    """The names of raters: those of their files without the ending.
+
+    Raises:
+        UserError: two are the same.
+    """
+    names = [Path(path).stem for path in paths]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise UserError(f"{paths[place]}: two raters called {name}: name the files after them")
+    return names

@@ -1,0 +1,248 @@
+"""The blind sheet: what is on it, filled in by a script and on the page, and read back."""
+
+import csv
+import json
+import random
+from itertools import product
+
+import pytest
+from browser import BROWSER, Browser
+from nltk.metrics.agreement import AnnotationTask
+from translations import figures, noisy, refused, sentences, write
+
+from syntax_nmt.cli import main
+from syntax_nmt.scoring.ratings import CRITERIA, cohens_kappa
+
+REFERENCE = sentences(60)
+COLUMNS = [criterion.column for criterion in CRITERIA]
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    """A sheet of 40 sentences and three systems; `same` writes often what `base` does."""
+    base = noisy(REFERENCE, 1, 0.3)
+    texts = {
+        "source": [f"{line} <b>&" for line in REFERENCE],
+        "ref": REFERENCE,
+        "base": base,
+        "ours": noisy(REFERENCE, 2, 0.1),
+        "same": [line if i % 2 else "=1+1\tx" for i, line in enumerate(base)],
+    }
+    for name, lines in texts.items():
+        write(tmp_path / name, lines)
+    command = ["rate", "--source", tmp_path / "source", "--reference", tmp_path / "ref"]
+    for name in ("base", "ours", "same"):
+        command += ["--system", name, tmp_path / name]
+    main([*map(str, [*command, "--sentences", 40, "--destdir", tmp_path / "sheet"])])
+    key = json.loads((tmp_path / "sheet/key.json").read_text())
+    return tmp_path, key, texts
+
+
+def rows_of(folder):
+    with (folder / "sheet/sheet.tsv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream, dialect="excel-tab"))
+
+
+def test_what_is_on_the_sheet(sheet):
+    folder, key, texts = sheet
+    rows = rows_of(folder)
+    assert list(rows[0]) == ["item", "source", "reference", "translation", *COLUMNS]
+    assert [row["item"] for row in rows] == [each["item"] for each in key["items"]]
+    assert len({each["item"] for each in key["items"]}) == len(rows)
+    shown = {}
+    for row, each in zip(rows, key["items"]):
+        line = each["line"] - 1
+        assert (row["source"], row["reference"]) == (texts["source"][line], REFERENCE[line])
+        for system in each["systems"]:
+            translation = " ".join(texts[system][line].split())
+            assert row["translation"] in (translation, f"'{translation}")  # no formula
+            shown.setdefault(line, []).append(system)
+        assert not any(row[column] for column in COLUMNS)
+    assert len(shown) == 40
+    assert all(sorted(systems) == ["base", "ours", "same"] for systems in shown.values())
+    firsts = {each["systems"][0] for each in key["items"] if each["item"].endswith("-1")}
+    assert len(firsts) > 1  # no system is always first
+    assert list(shown) != sorted(shown)
+    page = (folder / "sheet/sheet.html").read_text()
+    names = [f'"{name}"' for name in ("base", "ours", "same")]
+    assert not any(name in page for name in names)
+    assert "&lt;b&gt;&amp;" in page
+    assert page.count("<article") == len(rows)
+
+
+def filled(folder, name, mark):
+    """Writes the marks of a rater; `mark` gives them by the systems of an item."""
+    key = json.loads((folder / "sheet/key.json").read_text())
+    lines = ["\t".join(["item", *COLUMNS])]
+    for each in key["items"]:
+        lines.append("\t".join([each["item"], *map(str, mark(each))]))
+    return write(folder / f"{name}.tsv", lines)
+
+
+def test_marks_of_a_script_are_read_back(sheet, capsys):
+    """Ours is better by a point, and never under-translates; base and same are as good."""
+    folder, key, _ = sheet
+
+    def marks_of(rater):
+        rng = random.Random(rater)
+
+        def mark(each):
+            ours = "ours" in each["systems"]
+            adequacy = 2 + ours + rng.randint(0, 2)
+            fluency = "" if each["item"].endswith("-3") else rng.randint(0, 5)
+            return adequacy, fluency, int(not ours and rng.random() < 0.6), 0
+
+        return mark
+
+    files = [filled(folder, rater, marks_of(rater)) for rater in ("anna", "bert", "cora")]
+    found = figures(capsys, "rate", "--key", folder / "sheet/key.json", *files)
+    assert found["items"] == len(key["items"])
+    assert found["marked"] == dict.fromkeys(("anna", "bert", "cora"), len(key["items"]))
+    read = {file.stem: list(csv.reader(file.open(), "excel-tab"))[1:] for file in files}
+    systems = {each["name"]: each["scores"] for each in found["comparison"]["systems"]}
+    for name, (place, criterion) in product(systems, enumerate(CRITERIA)):
+        means = []
+        for each in key["items"]:
+            cells = [row[1 + place] for rows in read.values() for row in rows]
+            marks = [
+                int(row[1 + place])
+                for rows in read.values()
+                for row in rows
+                if row[0] == each["item"] and row[1 + place]
+            ]
+            assert len(cells) == 3 * len(key["items"])
+            if name in each["systems"] and marks:
+                means.append(sum(marks) / len(marks))
+        unit = 100 if criterion.highest == 1 else 1
+        mean = unit * sum(means) / len(means)
+        assert systems[name][criterion.name]["score"] == pytest.approx(mean)
+    ours, same = systems["ours"], systems["same"]
+    assert ours["adequacy"]["randomisation"]["p_holm"] < 0.01
+    signs = ours["adequacy"]["sign_test"]
+    assert signs["better"] > 3 * signs["worse"]
+    assert ours["under-translation"]["difference"] < -30
+    assert ours["over-translation"]["difference"] == 0
+    assert same["fluency"]["randomisation"]["p_value"] > 0.05
+    pairs = {(each["criterion"], *each["raters"]): each for each in found["agreement"]}
+    assert len(pairs) == 4 * 3
+    over = pairs["over-translation", "anna", "bert"]
+    assert (over["same"], over["kappa"], over["weighted_kappa"]) == (100, None, None)
+    assert pairs["adequacy", "anna", "cora"]["weighted_kappa"] > 0.1
+    main(["rate", "--key", str(folder / "sheet/key.json"), *map(str, files)])
+    text = capsys.readouterr().out
+    assert "under-translation ↓" in text
+    assert "weighted κ" in text
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_kappa_is_nltks(quadratic):
+    rng = random.Random(1)
+    for _ in range(50):
+        marks = [(rng.randint(0, 5), rng.randint(0, 5)) for _ in range(rng.randint(2, 30))]
+        data = [(rater, item, each[rater]) for item, each in enumerate(marks) for rater in (0, 1)]
+        distance = (lambda a, b: (a - b) ** 2) if quadratic else (lambda a, b: float(a != b))
+        task = AnnotationTask(data, distance=distance)
+        found = cohens_kappa(marks, quadratic)
+        try:
+            expected = (
+                task.weighted_kappa_pairwise(0, 1) if quadratic else task.kappa_pairwise(0, 1)
+            )
+        except ZeroDivisionError:
+            expected = None
+        assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_kappa_by_hand():
+    """Cohen (1960): both say yes to 20 of 50, no to 15, 5 and 10 are told apart: κ = 0.4."""
+    assert cohens_kappa([(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15) == (
+        pytest.approx(0.4)
+    )
+    assert cohens_kappa([(1, 1)] * 3) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: [lines[0].replace("over", "other"), *lines[1:]], ":1: has no column over"),
+        (lambda lines: [*lines, "other-001-1\t1\t1\t1\t1"], "the key has no item 'other-001-1'"),
+        (lambda lines: [*lines, lines[1]], " is there for the second time: leave one out"),
+        (
+            lambda lines: [lines[0], lines[1].replace("\t3\t", "\t6\t"), *lines[2:]],
+            ":2: adequacy is '6': give a whole number from 0 to 5, or nothing",
+        ),
+        (
+            lambda lines: [lines[0], lines[1].removesuffix("0") + "2", *lines[2:]],
+            ":2: over is '2': give a whole number from 0 to 1, or nothing",
+        ),
+        (lambda lines: [lines[0], lines[1].partition("\t")[0]], "anna.tsv: has no marks: fill in"),
+        (lambda lines: [], ":1: has no column item"),
+    ],
+)
+def test_marks_that_are_none(sheet, change, message):
+    folder, _, _ = sheet
+    file = filled(folder, "anna", lambda each: (3, 3, 0, 0))
+    write(file, change(file.read_text().splitlines()))
+    assert message in refused("rate", "--key", folder / "sheet/key.json", file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--system is missing"),
+        (["marks.tsv"], "marks.tsv: marks need the key of their sheet: give --key"),
+        (["--key", "sheet/key.json"], "no marks: give the file of each rater"),
+        (["--key", "sheet/key.json", "--seed", 3], "--seed is of a new sheet, --key of a filled"),
+        (["--key", "sheet/key.json", "a/x.tsv", "b/x.tsv"], "b/x.tsv: two raters called x"),
+        (
+            ["--key", "ref", "x.tsv"],
+            "ref:1: is not JSON (Expecting value): give key.json",
+        ),
+        (
+            ["--system", "base", "base", "--source", "source", "--destdir", "d"],
+            "one system: give the baseline first",
+        ),
+        (
+            [
+                *("--system", "a", "base", "--system", "a", "ours", "--system", "b", "ours"),
+                *("--source", "source", "--destdir", "d"),
+            ],
+            "--system a: has several files: give one of them",
+        ),
+    ],
+)
+def test_what_is_refused(sheet, monkeypatch, arguments, message):
+    monkeypatch.chdir(sheet[0])
+    assert refused("rate", *arguments).startswith(message)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium")
+def test_marks_on_the_page(sheet, capsys):
+    """Marks survive a reload, and the saved file is read back."""
+    folder, key, _ = sheet
+    browser = Browser(folder / "profile")
+    try:
+        browser.open((folder / "sheet/sheet.html").as_uri())
+        count = "document.getElementById('count').textContent"
+        assert browser.value(count) == f"0 of {len(key['items'])} are marked"
+        browser.value(
+            "document.querySelectorAll('article').forEach((article, place) => "
+            "article.querySelectorAll('fieldset').forEach((field, column) => "
+            "field.querySelectorAll('input')[column < 2 ? place % 6 : place % 2].click()))"
+        )
+        browser.open((folder / "sheet/sheet.html").as_uri())
+        assert browser.value(count) == f"{len(key['items'])} of {len(key['items'])} are marked"
+        browser.value(
+            "window.saved = []; URL.createObjectURL = (blob) => "
+            "{ blob.text().then((text) => saved.push(text)); return '#'; };"
+            "document.getElementById('save').click()"
+        )
+        browser.wait("saved.length > 0")
+        (folder / "marks.tsv").write_text(browser.value("saved[0]"), encoding="utf-8")
+    finally:
+        browser.close()
+    rows = list(csv.reader((folder / "marks.tsv").open(), "excel-tab"))[1:]
+    expected = [[i % 6, i % 6, i % 2, i % 2] for i in range(len(key["items"]))]
+    assert [list(map(int, row[1:])) for row in rows] == expected
+    found = figures(capsys, "rate", "--key", folder / "sheet/key.json", folder / "marks.tsv")
+    assert found["marked"] == {"marks": len(key["items"])}
+    assert found["agreement"] == []
