@@ -13,18 +13,6 @@ from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import check_outputs, tell
 from syntax_nmt.reporting.result import json_text
-from syntax_nmt.scoring.ratings import (
-    CRITERIA,
-    SENTENCES,
-    TESTS,
-    Key,
-    Sheet,
-    rate,
-    rater_names,
-    read_marks,
-)
-from syntax_nmt.scoring.translations.evaluation_set import TestSet
-from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
 
 EXAMPLE = (
     "syntax-nmt rate --source test.en --reference test.de --system base base.1.txt --system ours "
@@ -37,9 +25,11 @@ With --system, draws sentences and writes their translations, shuffled and witho
 --destdir: sheet.tsv for a spreadsheet, sheet.html for a browser, which saves the marks as a file,
 and key.json, which raters must not see. With --key, reads the marks of raters, a file each, and
 prints means, differences from the first system with tests over sentences, and the agreement of
-raters (Cohen's kappa). Marks of a translation:
-""" + "\n".join(f"  {each.column:9} {each.question}" for each in CRITERIA)
+raters (Cohen's kappa). Marks are adequacy and fluency from 0 to 5, under and over (something is
+missing, or there too often) 0 or 1.
+"""
 
+_SENTENCES = 50
 _WRITING = ("system", "source", "reference", "sentences", "seed", "destdir")
 
 
@@ -64,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_numbers(
         group,
         positive_int,
-        sentences=f"how many sentences are drawn (default: {SENTENCES})",
+        sentences=f"how many sentences are drawn (default: {_SENTENCES})",
     )
     add_numbers(group, natural_int, seed="of the draw and of the orders (default: 1)")
     group.add_argument("--destdir", metavar="DIR", type=Path, help="folder to write to")
@@ -95,7 +85,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _write(args: argparse.Namespace) -> None:
+    # Load sacrebleu, which --help does without, and matplotlib.
     from syntax_nmt.pictures.report_page.page import rating_html
+    from syntax_nmt.scoring.ratings import Sheet
+    from syntax_nmt.scoring.translations.evaluation_set import TestSet
 
     systems: dict[str, list[str]] = {}
     for name, path in args.system:
@@ -107,7 +100,7 @@ def _write(args: argparse.Namespace) -> None:
     test_set = TestSet.read(systems, [args.reference or args.source], args.source, quiet=True)
     shown = args.reference is not None
     seed = 1 if args.seed is None else args.seed
-    sheet = Sheet.draw(test_set, args.sentences or SENTENCES, seed, shown)
+    sheet = Sheet.draw(test_set, args.sentences or _SENTENCES, seed, shown)
     args.destdir.mkdir(parents=True, exist_ok=True)
     contents = (sheet.tsv(), rating_html(sheet), json_text(sheet.key().to_json()))
     for path, content in zip(outputs.values(), contents):
@@ -119,6 +112,9 @@ def _write(args: argparse.Namespace) -> None:
 
 
 def _read(args: argparse.Namespace) -> None:
+    from syntax_nmt.scoring.ratings import TESTS, Key, rate, rater_names, read_marks
+    from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
+
     check_outputs(findings_outputs(args), [args.key, *args.marks])
     if not args.marks:
         raise UserError("no marks: give the file of each rater")

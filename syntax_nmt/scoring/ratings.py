@@ -34,7 +34,6 @@ from syntax_nmt.scoring.translations.paired_tests import (
 )
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 
-SENTENCES = 50
 TESTS = (BOOTSTRAP, RANDOMISATION, SIGN)
 
 
