@@ -16,6 +16,7 @@ from syntax_nmt.errors import UserError, named_as_in_python
 from syntax_nmt.inference.checkpoint import quiet_fairseq
 from syntax_nmt.inference.extraction import constituents
 from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, word_attention
+from syntax_nmt.inference.extraction.attention_heads import attended_heads
 from syntax_nmt.inference.extraction.chunks import ChunkPredictor
 from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
@@ -24,6 +25,7 @@ from syntax_nmt.inference.forced_decoding import ForcedDecoder
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
     AlignedPair,
+    AttendedHeads,
     AttendedPair,
     ChunkedSentence,
     ScoredTranslation,
@@ -217,6 +219,21 @@ class LoadedModel:
         return _of_each(self._attended, source, target)
 
     @_in_python
+    def heads(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+        """The weights of every attention head between pieces, and their entropy.
+
+        Args:
+            source: raw source text.
+
+        Returns:
+            for each pair an :class:`AttendedHeads`.
+
+        Raises:
+            UserError: the numbers of sentences differ.
+        """
+        return _of_each(self._heads, source, target)
+
+    @_in_python
     def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
         """The chunks that a bi-scale decoder finds in translations, as in `syntax-nmt chunks`.
 
@@ -299,6 +316,13 @@ class LoadedModel:
             words = text.source.words[index], text.target.words[index]
             attended[index] = AttendedPair(*words, of_words)
         return attended
+
+    def _heads(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedHeads | None]:
+        pairs = self._segmented(source, target).pairs
+        return [
+            attended_heads(self._decoder, pair) if self._decoder.fits(pair) else None
+            for pair in pairs
+        ]
 
     def _chunked(
         self, source: Sequence[str], target: Sequence[str]

@@ -1,6 +1,7 @@
 """`syntax_nmt.load`: what the commands give, from Python."""
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -137,6 +138,12 @@ def test_alignments_are_those_of_the_command(system, inputs, prepared, lines, wr
     assert [*map(str, pairs)] == written("align", system, *forced, *inputs)
     assert " ".join(pairs[4].target) == lines[1][4]
     assert model.align(lines[0][4], lines[1][4]).links == pairs[4].links
+    heads = model.heads(*lines)[4]
+    (attended, *_), entropies = heads.layers["cross"], heads.entropies("cross")
+    queries, keys = attended.weights.shape[1:]  # keys may be more than pieces: constituents
+    assert queries == len(heads.target) + attended.with_eos
+    assert keys >= len(heads.source) + attended.with_eos
+    assert 0 <= entropies.min() <= entropies.max() <= math.log2(keys) + 1e-6
 
 
 def test_chunks_are_those_of_the_command(make_system, prepared, lines, written, forced):

@@ -16,9 +16,11 @@ from syntax_nmt.commands.plots.model_sentence import (
     model_sentence,
 )
 from syntax_nmt.commands.plots.sentence_choice import chosen
+from syntax_nmt.commands.shared.forcing import segmentation_of
+from syntax_nmt.commands.shared.models import model_files
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 from syntax_nmt.inference.settings import ATTENTIONS, CROSS
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words
 
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         group,
         words="between words: the mean over the pieces that attend, the sum over those that are "
         "attended to (default: between pieces)",
+        entropy="the entropy of every head of every layer in bits, the mean over all sentences",
     )
     add_files(
         group,
@@ -66,12 +69,12 @@ def figure(args: argparse.Namespace) -> Figure:
     Raises:
         UserError: options, the model or the files cannot be used.
     """
+    if args.entropy:
+        return _entropy(args)
     from syntax_nmt.inference.extraction.attention_heads import head_weights
     from syntax_nmt.pictures.plots.attention_panels import Panel, draw_attention
 
-    attention = args.attention or (CROSS if args.target else ENCODER)
-    if attention != ENCODER and not args.target:
-        raise UserError(f"--attention {attention} needs a translation: add --target")
+    attention = _attention(args)
     if args.gold and attention != ENCODER:
         raise UserError(f"--gold is about --attention {ENCODER}: leave it out")
     sentence = model_sentence(args)
@@ -101,6 +104,36 @@ def figure(args: argparse.Namespace) -> Figure:
     row_label, column_label = names.get(attention, ("translation", "source"))
     row_label, column_label = f"query ({row_label})", f"key ({column_label})"
     return draw_attention(panels, attending, attended, row_label, column_label, args.title)
+
+
+def _attention(args: argparse.Namespace) -> str:
+    attention: str = args.attention or (CROSS if args.target else ENCODER)
+    if attention != ENCODER and not args.target:
+        raise UserError(f"--attention {attention} needs a translation: add --target")
+    return attention
+
+
+def _entropy(args: argparse.Namespace) -> Figure:
+    """The entropy of all heads over all sentences."""
+    from syntax_nmt.inference.extraction.attention_heads import mean_entropies
+    from syntax_nmt.inference.forced_model import ForcedModel
+    from syntax_nmt.pictures.plots.attention_panels import draw_entropy
+
+    attention = _attention(args)
+    given = {name: getattr(args, name) for name in ("layer", "head", "words", "gold")}
+    unread = [name for name, value in given.items() if value not in (None, False)]
+    if args.sentence != 1:
+        unread.append("sentence")
+    if unread:
+        raise UserError(f"--entropy is of all heads and sentences: leave out --{unread[0]}")
+    model = ForcedModel.load(model_files(args), segmentation_of(args))
+    found = mean_entropies(model.decoder, model.pairs(args.source, args.target), attention)
+    if found.left_out:
+        note(f"{args.source}: {found.left_out} sentences left out, empty or too long")
+    names = {ENCODER: "the encoder", DECODER: "the decoder", CROSS: "the decoder to the source"}
+    about = f"attention of {names[attention]}, {found.sentences} sentences"
+    about += f"\neven attention has {found.even:.2f} bits"
+    return draw_entropy(found.bits, found.even, about, args.title, args.room)
 
 
 def _sides(sentence: ModelSentence, attention: str) -> tuple[Side, Side]:

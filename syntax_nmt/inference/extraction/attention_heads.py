@@ -1,8 +1,7 @@
-"""The attention weights of every head of a layer, by forced decoding."""
+"""The attention weights of every head, by forced decoding, and their entropy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,27 +11,10 @@ from syntax_nmt.backbone.layer_hooks import captured_layer_outputs, extra_layer_
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import CrossAttention, layer_index
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.inference.settings import CROSS
+from syntax_nmt.inference.results import AttendedHeads, HeadEntropies, HeadWeights
+from syntax_nmt.inference.settings import ATTENTIONS, CROSS
+from syntax_nmt.progress import Progress
 from syntax_nmt.scoring.parallel_text import TokenPair
-
-
-@dataclass(frozen=True)
-class HeadWeights:
-    """The weights of one layer, before dropout.
-
-    Attributes:
-        weights: heads × queries × keys. Rows of the decoder are the pieces that it predicts, EOS
-            last; keys of its self-attention are the pieces that it reads, EOS first. The source's
-            EOS is last.
-        layer: its index from 0; None = the model has one attention, without layers.
-        with_eos: False = without rows and columns of EOS, as for recurrent models.
-        tasks: what heads with a task of their own attend to, by their number.
-    """
-
-    weights: np.ndarray
-    layer: int | None
-    with_eos: bool = True
-    tasks: Mapping[int, str] = field(default_factory=dict)
 
 
 def head_weights(
@@ -51,31 +33,104 @@ def head_weights(
     Raises:
         UserError: the model has no such attention or layer.
     """
-    name = ENCODER if attention == ENCODER else DECODER
-    stack: Any = getattr(decoder.model, name, None)
+    name, stack = _stack(decoder, attention)
     if not _is_transformer(stack):
         return _recurrent_weights(decoder, pair, attention, layer)
-    tasks = _head_tasks(stack) if attention == ENCODER else {}
-    chosen = next(iter(tasks), None) if layer is None else layer
+    chosen = next(iter(_head_tasks(stack, attention)), None) if layer is None else layer
     index = layer_index(chosen, len(stack.layers), name)
-    module = getattr(stack.layers[index], "encoder_attn" if attention == CROSS else "self_attn")
-    if module is None:
+    (found,) = _transformer_weights(decoder, pair, attention, [index])
+    return found
+
+
+def weights_of_layers(
+    decoder: ForcedDecoder, pair: TokenPair, attention: str
+) -> tuple[HeadWeights, ...]:
+    """The same of all layers, by one forward pass.
+
+    Raises:
+        UserError: the model has no such attention.
+    """
+    _, stack = _stack(decoder, attention)
+    if not _is_transformer(stack):
+        return (_recurrent_weights(decoder, pair, attention, None),)
+    return _transformer_weights(decoder, pair, attention, range(len(stack.layers)))
+
+
+def attended_heads(decoder: ForcedDecoder, pair: TokenPair) -> AttendedHeads:
+    """The weights of every head of a pair that fits, of each attention that the model has."""
+    found: dict[str, tuple[HeadWeights, ...]] = {}
+    for attention in ATTENTIONS:
+        _, stack = _stack(decoder, attention)
+        there = _is_transformer(stack) or attention == CROSS
+        if there and not (attention == CROSS and _has_no_cross_attention(stack)):
+            found[attention] = weights_of_layers(decoder, pair, attention)
+    return AttendedHeads(pair.source, pair.target, found)
+
+
+def mean_entropies(
+    decoder: ForcedDecoder, pairs: Sequence[TokenPair], attention: str
+) -> HeadEntropies:
+    """The entropy of every head, the mean over the queries of all pairs that fit.
+
+    Raises:
+        UserError: the model has no such attention, or no pair fits.
+    """
+    sums, even, queries, left_out = np.zeros(()), 0.0, 0, 0
+    for pair in Progress(pairs, "attention", "sentences", leave=False):
+        if not pair.source or not decoder.fits(pair) or not (pair.target or attention == ENCODER):
+            left_out += 1
+            continue
+        layers = weights_of_layers(decoder, pair, attention)
+        shape = layers[0].weights.shape
+        sums = sums + shape[1] * np.stack([layer.entropies() for layer in layers])
+        keys = range(1, shape[1] + 1) if attention == DECODER else [shape[2]] * shape[1]
+        even += float(np.log2(keys).sum())
+        queries += shape[1]
+    if not queries:
+        raise UserError("no sentence has words and fits into the model: give others")
+    return HeadEntropies(sums / queries, even / queries, len(pairs) - left_out, left_out)
+
+
+def _stack(decoder: ForcedDecoder, attention: str) -> tuple[str, Any]:
+    """The name of the encoder or decoder that has an attention, and itself."""
+    name = ENCODER if attention == ENCODER else DECODER
+    return name, getattr(decoder.model, name, None)
+
+
+def _has_no_cross_attention(stack: Any) -> bool:
+    return _is_transformer(stack) and any(layer.encoder_attn is None for layer in stack.layers)
+
+
+def _transformer_weights(
+    decoder: ForcedDecoder, pair: TokenPair, attention: str, layers: Sequence[int]
+) -> tuple[HeadWeights, ...]:
+    _, stack = _stack(decoder, attention)
+    name = "encoder_attn" if attention == CROSS else "self_attn"
+    modules = [getattr(stack.layers[layer], name) for layer in layers]
+    if None in modules:
         raise UserError("the model's decoder has no cross-attention (--no-cross-attention)")
+    tasks = _head_tasks(stack, attention)
     wanted = {"need_weights": True, "need_head_weights": True}
     (batch,) = decoder.batches([pair], max_tokens=1)
     with (
-        unfused_attention(stack, module),
-        extra_layer_inputs([module], [wanted]),
-        captured_layer_outputs([module], passed_on=2) as outputs,
+        unfused_attention(stack, *modules),
+        extra_layer_inputs(modules, [wanted] * len(modules)),
+        captured_layer_outputs(modules, passed_on=2) as outputs,
     ):
         decoder.forward(batch, features_only=True)
-    weights = outputs[0][1]  # H×B×T×S; the batch is one pair, so there is no padding
-    return HeadWeights(weights[:, 0].float().cpu().numpy(), index, tasks=tasks.get(index, {}))
+    # H×B×T×S; the batch is one pair, so there is no padding
+    weights = [output[1][:, 0].float().cpu().numpy() for output in outputs]
+    return tuple(
+        HeadWeights(of_layer, layer, tasks=tasks.get(layer, {}))
+        for layer, of_layer in zip(layers, weights)
+    )
 
 
-def _head_tasks(stack: Any) -> dict[int, Mapping[int, str]]:
-    """The layers whose heads have tasks of their own, and these."""
+def _head_tasks(stack: Any, attention: str) -> dict[int, Mapping[int, str]]:
+    """The layers of an encoder whose heads have tasks of their own, and these."""
     found: dict[int, Mapping[int, str]] = {}
+    if attention != ENCODER:
+        return found
     for extension in getattr(stack, "extensions", ()):
         for layer in range(len(stack.layers)):
             tasks = extension.attention_heads(layer)
@@ -101,18 +156,18 @@ def _recurrent_weights(
 
 
 @contextmanager
-def unfused_attention(stack: Any, attention: Any) -> Iterator[None]:
+def unfused_attention(stack: Any, *attentions: Any) -> Iterator[None]:
     """Within the context, fairseq's own modules compute attention in Python.
 
     Only this gives the weights of each head.
 
     Args:
         stack: an encoder or decoder; none of its layers may bypass its attention.
-        attention: one of its modules.
+        *attentions: some of its modules.
     """
     # fairseq 0.12.2 has kernels of torch compute a whole layer, or the mean over heads.
     wanted = [(layer, "can_use_fastpath", False) for layer in stack.layers]
-    wanted.append((attention, "skip_embed_dim_check", True))
+    wanted += [(attention, "skip_embed_dim_check", True) for attention in attentions]
     changed = [
         (module, name, value, getattr(module, name))
         for module, name, value in wanted

@@ -1,4 +1,4 @@
-"""Attention weights as shades, one panel a head."""
+"""Attention weights as shades, one panel a head; the entropy of heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,6 +27,7 @@ GOLD = "reference"
 
 _GAP, _CAPTION = 10.0, 18.0  # points between panels, and for the text below each
 _BAR, _TALLEST_BAR = 8.0, 160.0
+_ENTROPY_CELL, _ENTROPY_ROW = 32.0, 22.0
 _WIDE = 1.7  # the wanted shape of many panels: width over height
 
 
@@ -91,6 +92,43 @@ def draw_attention(
         if title:
             above = words_height(columns, cell) + (16 if column_label else 4)
             figure.suptitle(title, y=1 + above / whole[1], va="bottom", fontsize=FONT_SIZE)
+        return figure
+
+
+def draw_entropy(
+    bits: np.ndarray, even: float, about: str = "", title: str = "", room: float | None = None
+) -> Figure:
+    """The entropy of every head, a row for each layer, the top one above.
+
+    Args:
+        bits: layers × heads.
+        even: that of even attention, the end of the scale.
+        about: what was read.
+        title: above all.
+        room: the most that it may be wide, in points; None = any.
+    """
+    layers, heads = bits.shape
+    with picture_style([about, title]):
+        wide = _ENTROPY_CELL if room is None else min(_ENTROPY_CELL, (room - 90) / heads)
+        width, height = wide * heads, _ENTROPY_ROW * layers
+        figure = figure_in_points(width, height)
+        figure.set_label(title or f"entropy of attention: {about}")
+        axes = axes_in_points(figure, 0, 0, width, height)
+        image = axes.imshow(bits, cmap=COLOUR_MAP, vmin=0, vmax=even, aspect="auto", origin="lower")
+        for (layer, head), value in np.ndenumerate(bits):
+            colour = "white" if value > even / 2 else "black"
+            digits = 2 if wide >= 24 else 1
+            axes.text(head, layer, f"{value:.{digits}f}", color=colour, ha="center", va="center")
+        axes.set_xticks(range(heads))
+        axes.set_yticks(range(layers))
+        axes.tick_params(length=0)
+        axes.set_xlabel(f"head\n{about}" if about else "head")
+        axes.set_ylabel("layer")
+        bar_axes = axes_in_points(figure, width + 6, 0, _BAR, height)
+        bar = figure.colorbar(image, cax=bar_axes)
+        bar.set_label("bits")
+        if title:
+            axes.set_title(title)
         return figure
 
 

@@ -1,5 +1,6 @@
 """The weights of single heads, against the means and the heads that models give out otherwise."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,13 @@ from syntax_nmt.arguments import DECODER, ENCODER
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, TARGET_ATTENTION, StructureLayers
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference.extraction.alignments import CrossAttention
-from syntax_nmt.inference.extraction.attention_heads import head_weights, unfused_attention
+from syntax_nmt.inference.extraction.attention_heads import (
+    attended_heads,
+    head_weights,
+    mean_entropies,
+    unfused_attention,
+)
+from syntax_nmt.inference.results import HeadWeights
 from syntax_nmt.inference.settings import CROSS
 from syntax_nmt.scoring.parallel_text import TokenPair
 
@@ -137,3 +144,64 @@ def test_layers_count_from_both_ends(decoders):
     assert head_weights(decoder, PAIR, ENCODER).layer == 0  # the penultimate one
     with pytest.raises(UserError, match="--layer 2: the encoder has 2 layers"):
         head_weights(decoder, PAIR, ENCODER, 2)
+
+
+def entropy(rows):
+    """Bits by loops, of rows that need not add up to 1."""
+    total = 0.0
+    for row in rows:
+        for weight in row:
+            share = weight / sum(row)
+            total -= share * math.log2(share) if share else 0
+    return total / len(rows)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("attention", [ENCODER, DECODER, CROSS])
+def test_all_layers_at_once_and_their_entropy(decoders, family, attention):
+    decoder = decoders[family]
+    found = attended_heads(decoder, PAIR)
+    assert (found.source, found.target) == (PAIR.source, PAIR.target)
+    for layer, of_layer in enumerate(found.layers[attention]):
+        expected = head_weights(decoder, PAIR, attention, layer)
+        np.testing.assert_allclose(of_layer.weights, expected.weights, atol=1e-5)
+        assert (of_layer.layer, of_layer.tasks) == (layer, expected.tasks)
+        by_loops = [entropy(head.tolist()) for head in of_layer.weights]
+        assert found.entropies(attention)[layer] == pytest.approx(by_loops, abs=1e-5)
+
+
+def test_entropy_over_a_text_is_the_mean_over_its_queries(decoders):
+    numbers = ((0, 5), (3, 1))
+    pairs = [TokenPair(*(tuple(PIECES[i].split()) for i in pair)) for pair in numbers]
+    left_out = TokenPair((), pairs[0].target)
+    for attention in (ENCODER, DECODER, CROSS):
+        found = mean_entropies(decoders["heads"], [*pairs, left_out], attention)
+        assert (found.sentences, found.left_out) == (2, 1)
+        each = [attended_heads(decoders["heads"], pair) for pair in pairs]
+        queries = [len(of_pair.layers[attention][0].weights[0]) for of_pair in each]
+        sums = sum(n * of_pair.entropies(attention) for n, of_pair in zip(queries, each))
+        np.testing.assert_allclose(found.bits, sums / sum(queries))
+        keys = [
+            k if attention == DECODER else of_pair.layers[attention][0].weights.shape[2]
+            for of_pair, n in zip(each, queries)
+            for k in range(1, n + 1)
+        ]
+        assert found.even == pytest.approx(sum(map(math.log2, keys)) / sum(queries))
+        assert (found.bits <= found.even + 1e-6).all()
+
+
+def test_entropy_of_extremes():
+    even = HeadWeights(np.full((1, 3, 8), 1 / 8), 0)
+    one = HeadWeights(np.eye(8)[None, :3], 0)
+    assert even.entropies() == pytest.approx([3])
+    assert one.entropies() == pytest.approx([0])
+
+
+def test_a_recurrent_decoder_has_one_attention(decoders):
+    found = attended_heads(decoders["lstm"], PAIR)
+    assert set(found.layers) == {CROSS}
+    assert found.entropies(CROSS).shape == (1, 1)
+    with pytest.raises(UserError, match="is not a Transformer"):
+        mean_entropies(decoders["lstm"], [PAIR], ENCODER)
+    with pytest.raises(UserError, match="no sentence has words and fits"):
+        mean_entropies(decoders["stock"], [TokenPair((), ())], CROSS)

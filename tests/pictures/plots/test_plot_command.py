@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -180,10 +181,21 @@ class TestModels:
             ("heads", "attention", ["--sentence", "3"], "source:3: no words"),
             ("heads", "attention", ["--sentence", "7"], "target:7: no words"),
             ("heads", "attention", ["--gold", "x"], "--gold is about --attention encoder"),
+            ("heads", "attention", ["--entropy", "--head", "1"], "leave out --head"),
+            ("heads", "attention", ["--entropy", "--sentence", "2"], "leave out --sentence"),
         ],
     )
     def test_what_models_cannot_show_is_refused(self, refused, files, model, kind, more, message):
         assert message in refused(kind, *self.options(files, model), *more)
+
+    def test_entropy_of_all_heads(self, files, tmp_path, capsys):
+        """Sentences 3 and 7 have no words on one side."""
+        options = [*self.options(files, "heads"), "--entropy", "--output", tmp_path / "e.svg"]
+        main(["plot", "attention", *map(str, options)])
+        assert "2 sentences left out, empty or too long" in capsys.readouterr().err
+        picture = (tmp_path / "e.svg").read_text(encoding="utf-8")
+        assert "attention of the decoder to the source, 5 sentences" in picture
+        assert len(re.findall(r">\d\.\d\d</text>", picture)) == 8
 
     def test_an_attention_over_a_translation_needs_one(self, refused, files, write):
         options = self.options(files, "heads", target=False)
