@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from syntax_nmt.scoring.comparison import Comparison
     from syntax_nmt.scoring.evaluation import compare, score
-    from syntax_nmt.scoring.groups import GroupSettings
     from syntax_nmt.scoring.scores import Scores
+    from syntax_nmt.scoring.sentences import GroupSettings
     from syntax_nmt.scoring.translations.evaluation_set import TestSet
     from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
     from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
@@ -23,7 +23,7 @@ _MODULES = {
     "compare": "evaluation",
     "score": "evaluation",
     "Comparison": "comparison",
-    "GroupSettings": "groups",
+    "GroupSettings": "sentences",
     "Confidence": "translations.resampling",
     "LengthBins": "translations.lengths",
     "LengthLimit": "translations.lengths",

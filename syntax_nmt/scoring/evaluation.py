@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
-from syntax_nmt.scoring.groups import GroupSettings, compare_groups, sentence_groups
+from syntax_nmt.scoring.groups import compare_groups
 from syntax_nmt.scoring.scores import Scores, corpus_scores
+from syntax_nmt.scoring.sentences import GroupSettings, sentence_groups
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
 from syntax_nmt.scoring.translations.metrics import MetricSet

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from pathlib import Path
@@ -161,7 +161,7 @@ class Sheet:
             raise UserError(f"--system {several[0]}: has several files: give one of them")
         drawing = random.Random(seed)
         lines = drawing.sample(range(test_set.sentences), min(sentences, test_set.sentences))
-        texts = [*systems_texts(systems), *test_set.source_words]
+        texts = [*test_set.source_words, *(x for each in systems for x in each.runs[0].sentences)]
         digest = hashlib.sha256("\n".join([str(seed), str(lines), *texts]).encode()).hexdigest()
         items: list[SheetItem] = []
         for number, line in enumerate(lines, start=1):
@@ -201,12 +201,6 @@ class Sheet:
     def sentences(self) -> list[list[SheetItem]]:
         """The items of each sentence."""
         return [list(items) for _, items in groupby(self.items, lambda item: item.line)]
-
-
-def systems_texts(systems: Iterable[System]) -> Iterator[str]:
-    """The translations of all systems."""
-    for system in systems:
-        yield from system.runs[0].sentences
 
 
 Marks = Mapping[str, Mapping[str, int]]

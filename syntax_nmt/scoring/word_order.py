@@ -22,7 +22,7 @@ import numpy as np
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.alignments.alignment import Link, read_alignments
 from syntax_nmt.scoring.parallel_text import check_parallel
-from syntax_nmt.scoring.translations.evaluation_set import System, TestSet
+from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 
 TAU, SWAPPED = "τ", "swapped"
@@ -67,7 +67,7 @@ def word_order(
     """
     known = None if reference is None else _places(reference, test_set)
     runs = [
-        [_counts(path, known, test_set) for path in _of_runs(files, system)]
+        [_counts(path, known, test_set) for path in system.own_files("--output-links", files)]
         for system in test_set.systems
     ]
     order = "source" if reference is None else "reference"
@@ -79,16 +79,6 @@ def word_order(
         SentenceScores(TAU, True, tau, has_pairs, f"order of the {order}, mean over sentences"),
         SentenceScores(SWAPPED, False, swaps, pairs, f"order of the {order}, in percent"),
     ]
-
-
-def _of_runs(files: Mapping[str, Sequence[str]], system: System) -> Sequence[str]:
-    paths = files.get(system.name, ())
-    if len(paths) != len(system.runs):
-        raise UserError(
-            f"--output-links {system.name}: {len(paths)} files for {len(system.runs)} runs: give "
-            "every system as many as it has translations"
-        )
-    return paths
 
 
 def _places(path: str, test_set: TestSet) -> list[dict[int, float]]:

@@ -183,6 +183,14 @@ def test_data_are_known_by_their_bytes(tmp_path):
         plan_data({**data, "prepare": "--stanza-dir {stanza}"}, tmp_path / "here", None)
 
 
+def test_a_generalisation_split_has_two_test_sets():
+    """And has them prepared."""
+    data = {"demo": "--train 5", "source": "src", "target": "tgt", "prepare": ""}
+    assert plan_data(data, None, None)["tests"] == ["test"]
+    split = {**data, "demo": "--train 5 --split depth"}
+    assert plan_data(split, None, None)["tests"] == ["test", "left_out"]
+
+
 def test_what_prepares_holds_on_to_the_lock(tmp_path, monkeypatch):
     """So that a new start waits for what a killed one left running."""
     held = []

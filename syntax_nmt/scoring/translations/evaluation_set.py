@@ -77,6 +77,23 @@ class System:
         """The file of each run."""
         return [run.name for run in self.runs]
 
+    def own_files(self, option: str, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
+        """What an option gives for each of its runs.
+
+        Args:
+            given: by system.
+
+        Raises:
+            UserError: other numbers than of runs.
+        """
+        paths = given.get(self.name, ())
+        if len(paths) != len(self.runs):
+            raise UserError(
+                f"{option} {self.name}: {len(paths)} files for {len(self.runs)} runs: give every "
+                "system as many as it has translations"
+            )
+        return paths
+
     @property
     def balanced_trees(self) -> list[float] | None:
         """`balanced`, or None where it writes no trees."""

@@ -116,6 +116,8 @@ class BucketTable(Result):
     def notes(self) -> Iterator[str]:
         """What the tables leave out."""
         about = f"bits by {self.by}" if self.is_of_bits else self.by
+        if self.is_of_bits:
+            yield f"{about}: the fewer the better"
         if len(self.tested()) < len(self.buckets):
             yield f"{about}: no interval and no test of buckets below {self.least_words} words"
         if self.words_without_bucket:

@@ -1,6 +1,6 @@
 """The words of all translations of a test set, counted by bucket and sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +70,7 @@ def count_words(test_set: TestSet, settings: WordSettings) -> list[BucketCounts]
     kinds = list(dict.fromkeys(settings.by))
     counts = [labeller.count(kind) for kind in kinds]
     if settings.bits:
-        files = [_of_runs("--bits", settings.bits, system) for system in test_set.systems]
+        files = [system.own_files("--bits", settings.bits) for system in test_set.systems]
         bits = ReferenceBits.read(files, reference)
         counts += [labeller.count_bits(kind, bits) for kind in kinds]
     return counts
@@ -196,21 +196,6 @@ def _output_trees(
         return []
     found = []
     for system, runs in zip(systems, outputs):
-        paths = _of_runs("--hypothesis-conllu", given, system)
+        paths = system.own_files("--hypothesis-conllu", given)
         found.append([trees_over(*pair) for pair in zip(paths, runs)])
     return found
-
-
-def _of_runs(option: str, given: Mapping[str, Sequence[str]], system: System) -> Sequence[str]:
-    """The files of a system's runs.
-
-    Raises:
-        UserError: it has others than its runs.
-    """
-    paths = given.get(system.name, ())
-    if len(paths) != len(system.runs):
-        raise UserError(
-            f"{option} {system.name}: {len(paths)} files for {len(system.runs)} runs: give every "
-            f"system as many as it has translations"
-        )
-    return paths
