@@ -81,7 +81,7 @@ class System:
         """What an option gives for each of its runs.
 
         Args:
-            given: by system.
+            given: the files, by system.
 
         Raises:
             UserError: other numbers than of runs.
