@@ -6,9 +6,9 @@ interaction of system and group is
     I_g = gain in g − gain in all other sentences,
 
 which is 0 where structure helps as much elsewhere. Its test and interval are over seeds and
-sentences (:func:`~.translations.seed_tests.population_test`, of each run's score in g minus that in
-the others): "the gain is larger there" needs it, as two gains of which one is significant may well
-be the same (Gelman and Stern, 2006).
+sentences, of each run's score in g minus that in the others
+(:func:`~syntax_nmt.scoring.translations.seed_tests.population_test`). "The gain is larger there"
+needs it, as two gains of which one is significant may well be the same (Gelman and Stern, 2006).
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _interaction_cells(score: GroupScore, digits: int) -> list[str]:
 
 @dataclass(frozen=True)
 class GroupMeasures:
-    """Scores of groups, for the tests of :mod:`~.translations.paired_tests`.
+    """Scores of groups, for the tests of :mod:`syntax_nmt.scoring.translations.paired_tests`.
 
     Statistics are those of all metrics, once for each group, 0 in sentences of other groups.
 
