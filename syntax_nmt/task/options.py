@@ -12,7 +12,7 @@ from omegaconf import II
 
 from syntax_nmt.arguments import option
 from syntax_nmt.backbone.attention_kernels import ATTENTION_KERNELS, AUTO
-from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
+from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS, TARGET_COLUMNS
 
 
 @dataclass
@@ -58,6 +58,7 @@ class SyntaxTranslationConfig(_LoadingOptions):
     """fairseq's options of the translation task; annotation to load, a parser, and kernels."""
 
     load_features: Optional[str] = option(None, COLUMNS[0].help)
+    load_target_features: Optional[str] = option(None, TARGET_COLUMNS[0].help)
     parser_config: Optional[str] = option(
         None,
         "parse the source during translation, for models that read dependencies, features, "
