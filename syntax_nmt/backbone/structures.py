@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from syntax_nmt.data.annotation.columns import Column
 
 # What a layer returns of its self-attention, by the argument that asks the attention for it.
 DISTANCES, ATTENTION = "need_distances", "need_weights"
@@ -11,6 +15,7 @@ SOURCE_ATTENTION, TARGET_ATTENTION = "source_attention", "target_attention"
 CROSS_ATTENTION = "cross_attention"
 # What can be extracted from a model.
 DEPENDENCIES, CONSTITUENTS, CHUNKED = "dependencies", "constituents", "chunks"
+FACTORS = "factors"
 ARC_GATES = "gates of arcs"
 TARGET_DEPENDENCIES = "dependencies of the target"
 # Log-probabilities of each token's head, B×S×S in float32 at least, a root's its own; of a model
@@ -23,7 +28,24 @@ TARGET_PARENTS = "target_parents"
 # of the token's chunk, B×T×S.
 CHUNK_OPENS, CHUNK_BOUNDARIES = "opened", "boundary_logits"
 CHUNK_TYPES, CHUNK_ATTENTION = "tag_logits", "chunk_attn"
+# Of a model that has factors of the target, a list of :class:`PredictedFactor`.
+TARGET_FACTORS = "target_factors"
 SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
+
+
+class PredictedFactor(NamedTuple):
+    """What a decoder predicts beside the words of the target.
+
+    Attributes:
+        kind: the annotation that it learns, and by whose name it is known.
+        labels: its values; number k has the logits k and, in annotation, the id k + 1.
+        logits: B×T×values, of each word where the target has it; those at EOS and pads mean
+            nothing.
+    """
+
+    kind: Column
+    labels: tuple[str, ...]
+    logits: Tensor
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from omegaconf import OmegaConf
 from syntax_nmt.arguments import Namespace, defaults_of, flag
 from syntax_nmt.backbone.extension import having
 from syntax_nmt.backbone.source_factors import SourceFactors
-from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.data.annotation import COLUMNS, TARGET_COLUMNS
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import METHODS
@@ -24,7 +24,9 @@ from syntax_nmt.models.family_options import STACKS, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
 
 _SAME_AT_INFERENCE = {"_name", *(f"{stack}_family" for stack in STACKS)}
-_SAME_AT_INFERENCE.update(column.key for column in COLUMNS)  # labels, of features that have options
+_SAME_AT_INFERENCE.update(
+    column.key for column in (*COLUMNS, *TARGET_COLUMNS)
+)  # labels, of features that have options
 _SAME_AT_INFERENCE.update(name for method in METHODS for name in method.same_at_inference)
 _AS_FACTORS = {name for method in METHODS for name in method.as_factors}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from syntax_nmt.data.annotation import DERIVED_KINDS, HEADS, KINDS, TEXT_KINDS
+from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
