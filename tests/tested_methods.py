@@ -12,6 +12,7 @@ def _split(texts):
 ENABLING_OPTIONS = _split(
     {
         "linguistic features": "--source-features=subword",
+        "target factors": "--target-factors=upos,deprel --target-factor-dropout=0",
         "bi-scale decoders": "--bi-scale",
         "latent phrases": "--latent-phrase-layers=2",
         "phrases": "--phrase-segmentation=ngram --phrase-attention",
@@ -30,6 +31,23 @@ TRIALS = {
             ),
             "feature_transformer+concat": (
                 "feature_transformer --feature-merge=concat --feature-dims=3,2,2"
+            ),
+        }
+    ),
+    "target factors": _split(
+        {
+            "factor_transformer+predict": (
+                "factor_transformer --target-factors=xpos --target-factor-shift=predict "
+                "--target-factor-dropout=0"
+            ),
+            "factor_transformer+none": "factor_transformer --target-factor-inputs=none",
+            "factor_rnn+predict": (
+                "factor_rnn --target-factor-shift=predict --decoder-layers=2 "
+                "--target-factor-dropout=0"
+            ),
+            "variational_rnn+factors": (
+                "variational_rnn --latent-dim=3 --target-factors=upos --latent-from=prior "
+                "--latent-noise=0 --target-factor-dropout=0"
             ),
         }
     ),
@@ -217,6 +235,8 @@ NARROW = _split(
 
 SILENT = _split(
     {
+        "factor_transformer": "--target-factor-dropout 0",
+        "factor_rnn": "--target-factor-dropout 0",
         "pascal_transformer": "--parent-ignoring 0",
         "variational_rnn": "--latent-from=prior --latent-noise=0",
         "gcn_transformer": "--gcn-edge-dropout 0",

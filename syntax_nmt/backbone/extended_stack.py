@@ -93,6 +93,17 @@ class ExtendedStack:
         chosen = self._forced_choices(tokens, encoder_out, choosing) if choosing else {}
         return Target(annotation, chosen, incremental_state)
 
+    def predicted(self, features: Tensor, target: Target) -> ModelExtra:
+        """What extensions of a decoder predict beside words.
+
+        Args:
+            features: B×T×F, what the output layer reads.
+        """
+        found: ModelExtra = {}
+        for extension in having(self.extensions, "predictions"):
+            found.update(extension.predictions(features, target))
+        return found
+
     @torch.no_grad()
     def _forced_choices(
         self: Any, tokens: Tensor, encoder_out: Any, choosing: Sequence[Any]

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.extended_stack import ExtendedStack
-from syntax_nmt.backbone.extension import having
+from syntax_nmt.backbone.extension import Target, having
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
@@ -141,10 +141,7 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
         if incremental_state is not None:
             prev_output_tokens = prev_output_tokens[:, -1:]
         # Time first, as the steps are taken.
-        words = self.embed_tokens(prev_output_tokens.t())  # T×B×E
-        for extension in having(self.extensions, "embed"):
-            words = extension.embed(words.transpose(0, 1), target).transpose(0, 1)
-        words = self.dropout_in(words)
+        words = self._words(prev_output_tokens, target)  # T×B×E
         kept = self.get_incremental_state(incremental_state, "cache")
         steps = self._steps(prev_output_tokens.t(), words, states[0], memory, kept)
         below, last = self._upper_layers(steps.states, states[1:])
@@ -155,9 +152,7 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
         features = self.dropout(features)
         extra = {"attn": [self._of_tokens(weights, memory)], **steps.extra}
-        for extension in having(self.extensions, "predictions"):
-            extra.update(extension.predictions(features, target))
-        return features, extra
+        return features, {**extra, **self.predicted(features, target)}
 
     def output_layer(self, features: Tensor) -> Tensor:
         """The logits of a readout.
@@ -216,6 +211,13 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
             torch.tanh(start(summary)).repeat_interleave(hypotheses, dim=0) for start in self.start
         ]
         return self.recurrence.remember(encoded, padding, **further), states
+
+    def _words(self, tokens: Tensor, target: Target) -> Tensor:
+        """The embeddings of the words that are read, T×B×E of B×T, after the dropout."""
+        words = self.embed_tokens(tokens.t())
+        for extension in having(self.extensions, "embed"):
+            words = extension.embed(words.transpose(0, 1), target).transpose(0, 1)
+        return self.dropout_in(words)
 
     def _of_sentences(self) -> list[str]:
         """The names in the cache of what the hypotheses of a sentence share."""

@@ -7,7 +7,7 @@ from fairseq.data import Dictionary
 from fairseq.tasks import FairseqTask
 from torch import nn
 
-from syntax_nmt.backbone.extension import having, single
+from syntax_nmt.backbone.extension import single
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.backbone.rnn_encoder import BidirectionalEncoder, RNNEncoder
 from syntax_nmt.backbone.rnn_extension import RNNDecoderStack, RNNEncoderStack
@@ -173,12 +173,6 @@ def build_decoder(
     if decoder is None:
         parts = stack.recurrence(), stack.readout(memory_dim)
         decoder = RNNDecoder(dictionary, embed_tokens, *parts, memory_dim, **stack.arguments)
-    reading = having(extensions, "embed")
-    if reading and type(decoder).extract_features is not RNNDecoder.extract_features:
-        raise UserError(
-            f"{reading[0].option}: the decoder of {extensions[-1].option} reads words alone: "
-            "leave one of them out"
-        )
     decoder.output_dim = sizes.readout
-    decoder.register_extensions(reading)
+    decoder.register_extensions(extensions)
     return decoder

@@ -233,9 +233,7 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
                 prev_output_tokens, encoder_out, incremental_state,
                 full_context_alignment, alignment_layer, alignment_heads,
             )  # fmt: skip
-        for extension in having(self.extensions, "predictions"):
-            extra.update(extension.predictions(features, target))
-        return features, extra
+        return features, {**extra, **self.predicted(features, target)}
 
     def _changes(self, padding: Tensor, queries: int) -> list[Mapping[str, Tensor]]:
         """The changes of the self-attention, as arguments of each layer.

@@ -341,7 +341,7 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
             sample = self.inputs.for_forward([model], sample)
         for way in VALIDATIONS:
             if way.applies(sample):
-                return way.validated(validate, sample, model, criterion)
+                validate = partial(way.validated, validate, model=model, criterion=criterion)
         return validate(sample)
 
     def reduce_metrics(
