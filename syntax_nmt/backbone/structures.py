@@ -47,6 +47,11 @@ class PredictedFactor(NamedTuple):
     labels: tuple[str, ...]
     logits: Tensor
 
+    def values(self) -> list[list[str]]:
+        """The most probable value at each place, B×T."""
+        rows = self.logits.argmax(dim=-1).tolist()
+        return [[self.labels[place] for place in row] for row in rows]
+
 
 @dataclass(frozen=True)
 class StructureLayers:

@@ -27,6 +27,7 @@ _TEXT_ALONE = {
     **{kind.option: False for kind in LOADED_KINDS},
     **{option: None for option in LOADING.values()},
     "parser_config": None,
+    "print_factors": False,
     "truncate_source": False,
     "num_batch_buckets": 0,
 }

@@ -84,7 +84,8 @@ class LoadedModel:
             UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
                 search has no such option or no such value of it.
         """
-        found = self.nbest(sentences, beam, **options)
+        check_search(beam, options)
+        found = _of_each(partial(self._translated, beam, options), sentences)
         if isinstance(sentences, str):
             return found[0].text
         return [hypotheses[0].text for hypotheses in found]
@@ -106,7 +107,7 @@ class LoadedModel:
             UserError: as of :meth:`translate`.
         """
         check_search(beam, options)
-        return _of_each(partial(self._translated, beam, options), sentences)
+        return _of_each(partial(self._translated, beam, options, factors=True), sentences)
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -236,7 +237,7 @@ class LoadedModel:
         return ForcedDecoder(self.model, self.hub.task, self._parser)
 
     def _translated(
-        self, beam: int, options: dict[str, Any], sentences: Sequence[str]
+        self, beam: int, options: dict[str, Any], sentences: Sequence[str], factors: bool = False
     ) -> list[list[ScoredTranslation]]:
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
@@ -251,6 +252,7 @@ class LoadedModel:
             batches = self.hub.cfg.dataset
             if batches.max_tokens is not None:  # that of the training, which skipped long pairs
                 batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
+            self.hub.task.gives_factors = factors
             try:
                 of_sentences = self.hub.generate(tokens, beam, **options)
             except (AssertionError, ValueError) as error:
@@ -259,7 +261,8 @@ class LoadedModel:
 
     def _scored(self, hypothesis: Mapping[str, Any]) -> ScoredTranslation:
         score = float(hypothesis["score"]) / math.log(2)
-        return ScoredTranslation(self.hub.decode(hypothesis["tokens"]), score)
+        text = self.hub.decode(hypothesis["tokens"])
+        return ScoredTranslation(text, score, hypothesis.get("factors", {}))
 
     def _pieces(self, sentence: str) -> str:
         return " ".join(self._segment(sentence))

@@ -67,6 +67,12 @@ class SyntaxTranslationConfig(_LoadingOptions):
         "parser.json that `syntax-nmt prepare` wrote, or another JSON file of lang, subwords, "
         "parser and its models, device, max_words, batch_size (docs/data.md)",
     )
+    print_factors: bool = option(
+        False,
+        "fairseq-generate, -interactive: print the factors of the best hypothesis of each sentence "
+        "on standard output, lines F-ID of a name and a value a word, with the words first; of "
+        "models with target factors",
+    )
     attention_kernels: ChoiceEnum(ATTENTION_KERNELS) = option(  # type: ignore[valid-type]
         AUTO,
         "fused attention kernels of this package's models on a GPU: auto leaves out cuDNN's where "
