@@ -59,6 +59,12 @@ class ExtendedStack:
         return tuple(name for extension in self.extensions for name in extension.structures)
 
     @property
+    def arc_labels(self) -> tuple[str, ...]:
+        """The labels of the arcs of its trees; () = they have none."""
+        found = (getattr(extension, "arc_labels", ()) for extension in self.extensions)
+        return next(filter(None, found), ())
+
+    @property
     def distance_layers(self) -> int:
         """The number of lowest layers with syntactic distances."""
         return max((getattr(each, "distance_layers", 0) for each in self.extensions), default=0)

@@ -23,6 +23,8 @@ TARGET_DEPENDENCIES = "dependencies of the target"
 PARENTS = "parents"
 # Those of the words of the target, B×T×T; −inf where a head comes later.
 TARGET_PARENTS = "target_parents"
+# What scores the labels of their arcs, of a model that has labels.
+ARC_LABELS, TARGET_ARC_LABELS = "arc_labels", "target_arc_labels"
 # Of a model that has chunks, a list of one tensor each: whether a chunk opens at a token of the
 # target, B×T; the logits of both answers, B×T×2; those of a chunk's type, B×T×types; the attention
 # of the token's chunk, B×T×S.

@@ -279,7 +279,7 @@ class LoadedModel:
             bracketed = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
             return [found.block() if as_text else found.tree for found in bracketed]
         head = parent_head(self.model, text, self._parser)
-        trees = structures_of(head, text, parsed, MAX_TOKENS)
+        trees = structures_of(head, text, partial(parsed, relations=head.labels), MAX_TOKENS)
         return [found.block() if as_text else found.tree for found in trees]
 
     def _parses(self, kind: str, sentences: Sequence[str]) -> list[Any]:

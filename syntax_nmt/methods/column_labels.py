@@ -27,26 +27,18 @@ def _option(column: Column) -> tuple[str, Any, Any]:
     return column.key, Optional[str], of_stack(None, text)
 
 
-def _options(name: str, columns: Iterable[Column]) -> Any:
-    return make_dataclass(
-        name,
-        list(map(_option, columns)),
-        bases=(FairseqDataclass,),
-        namespace={"__module__": __name__},  # as Python 3.12 sets it
-    )
-
-
 if TYPE_CHECKING:  # the options of methods that read columns extend it
 
     class ColumnLabelOptions(FairseqDataclass):
-        """An option a column of the source, under the key of its annotation."""
-
-    class TargetLabelOptions(FairseqDataclass):
-        """The same of the target."""
+        """An option a column of either side, under the key of its annotation."""
 
 else:
-    ColumnLabelOptions = _options("ColumnLabelOptions", COLUMNS)
-    TargetLabelOptions = _options("TargetLabelOptions", TARGET_COLUMNS)
+    ColumnLabelOptions = make_dataclass(
+        "ColumnLabelOptions",
+        list(map(_option, (*COLUMNS, *TARGET_COLUMNS))),
+        bases=(FairseqDataclass,),
+        namespace={"__module__": __name__},  # as Python 3.12 sets it
+    )
 
 
 def take_labels(options: Any, task: FairseqTask, columns: Iterable[Column]) -> None:

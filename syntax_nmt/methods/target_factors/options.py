@@ -10,7 +10,7 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import Needs, decoder_option, option
 from syntax_nmt.data.annotation import TARGET_COLUMNS
-from syntax_nmt.methods.column_labels import TargetLabelOptions
+from syntax_nmt.methods.column_labels import ColumnLabelOptions
 
 READ, PREDICT = "read", "predict"
 SHIFTS = (READ, PREDICT)
@@ -21,7 +21,7 @@ _ON = Needs("target_factors", such_as="upos,deprel")
 
 
 @dataclass
-class TargetFactorOptions(TargetLabelOptions):
+class TargetFactorOptions(ColumnLabelOptions):
     """Off by default."""
 
     target_factors: Optional[str] = decoder_option(
