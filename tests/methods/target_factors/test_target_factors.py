@@ -169,7 +169,7 @@ def test_a_search_feeds_back_what_it_chose(folder, name, shift):
                 chosen[own.kind.key][:, place] = other.logits[:, place].argmax(-1) + 1
                 ours, theirs = own.logits[real, place], other.logits[real, place]
                 torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-10)
-    assert len(set(chosen[UPOS.key].flatten().tolist())) >= 3  # none, and two values
+    assert len(set(chosen[UPOS.key].flatten().tolist()) - {-1}) >= 2
     nothing = {kind.key: torch.full_like(chosen[kind.key], -1) for kind in KINDS}
     assert (found - model(**inputs, **nothing)[0]).abs().max() > 1e-2
 
