@@ -106,6 +106,11 @@ class Extension:
         """The labels of annotation that it was built for; checkpoints keep them."""
         return {}
 
+    @property
+    def training_modules(self) -> tuple[str, ...]:
+        """Those of the modules of :meth:`build` that translation does not read."""
+        return ()
+
     def build_first(self) -> None:
         """Builds modules whose random numbers are drawn before those of the stack's layers."""
 

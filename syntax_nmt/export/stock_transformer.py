@@ -45,11 +45,12 @@ def feature_in_the_way(
         family = getattr(cfg, f"{stack}_family", TRANSFORMER)
         if str(family) != TRANSFORMER:
             return f"--{stack}-family {family}"
+    same = {name for method in METHODS for name in method.same_with(cfg)} | _SAME_AT_INFERENCE
     for field in dataclasses.fields(getattr(model, "feature_options", SyntaxTransformerOptions)):
         value = getattr(cfg, field.name, field.default)
         if knows_factors and field.name in _AS_FACTORS:
             continue
-        if field.name not in _SAME_AT_INFERENCE and value != field.default:
+        if field.name not in same and value != field.default:
             given = "" if value is True else f" {value}"
             return f"{flag(field.name)}{given}"
     return None
@@ -78,7 +79,13 @@ def stock_transformer(
         UserError: the weights are not those of a Transformer.
     """
     args = _stock_options(cfg, task)
-    weights = dict(model.state_dict())
+    unread = tuple(
+        f"{stack}.{name}."
+        for stack in STACKS
+        for extension in getattr(getattr(model, stack), "extensions", ())
+        for name in extension.training_modules
+    )
+    weights = {name: x for name, x in model.state_dict().items() if not name.startswith(unread)}
     if factors is not None:
         left_out = tuple(f"encoder.{name}." for name in factors.modules)
         weights = {name: x for name, x in weights.items() if not name.startswith(left_out)}

@@ -66,6 +66,11 @@ class SupervisedHeads(ObservedLayer):
         """The labels of its arcs."""
         return self.labeller.names if self.relations else ()
 
+    @property
+    def training_modules(self) -> tuple[str, ...]:
+        """The scorer of labels."""
+        return ("arc_label_scorer",)
+
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The scorer of labels."""
         if not self.relations:

@@ -31,7 +31,11 @@ from syntax_nmt.methods.method import (
 )
 from syntax_nmt.methods.sizes import RNN_SIZES
 from syntax_nmt.methods.target_factors import loss
-from syntax_nmt.methods.target_factors.extension import TargetFactors, take_factor_labels
+from syntax_nmt.methods.target_factors.extension import (
+    TargetFactors,
+    same_without_inputs,
+    take_factor_labels,
+)
 from syntax_nmt.methods.target_factors.loss import TargetFactorObjective
 from syntax_nmt.methods.target_factors.options import (
     FactorLossOptions,
@@ -77,5 +81,6 @@ METHOD = Method(
     ),
     extractable={FACTORS: "--arch factor_transformer or with --target-factors"},
     take_from_data=take_factor_labels,
+    same_with=same_without_inputs,
     validation=loss,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import accumulate
 from typing import Any, Optional
 
@@ -121,6 +122,11 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
         """The values of each column."""
         return {column: labels for column, labels in self.columns.items()}
 
+    @property
+    def training_modules(self) -> tuple[str, ...]:
+        """The tables, unless a search reads them."""
+        return () if self.reads else ("target_factor_tables",)
+
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The tables.
 
@@ -191,6 +197,19 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
 def _later(ids: Tensor) -> Tensor:
     """The ids of the row before in each row, none in the first, B×T×K."""
     return nn.functional.pad(ids[:, :-1], (0, 0, 1, 0), value=NONE)
+
+
+def same_without_inputs(options: Any) -> tuple[str, ...]:
+    """The options of factors that change nothing in translation, as no step reads a value.
+
+    Args:
+        options: of a model.
+    """
+    if str(getattr(options, "target_factor_inputs", OWN)) == OWN:
+        return ()
+    return tuple(
+        field.name for field in fields(TargetFactorOptions) if field.name.startswith("target_")
+    )
 
 
 def take_factor_labels(options: Any, task: FairseqTask) -> None:
