@@ -4,6 +4,7 @@ from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.data import Dictionary
 from small_models import (
     annotated_batch,
     build,
@@ -326,3 +327,76 @@ def test_what_is_wrong_is_said(folder):
     del sample[UPOS.key]
     with pytest.raises(UserError, match=r"add --load-target-features upos .`syntax-nmt"):
         objective(model(**sample["net_input"])[1], sample)
+
+
+PLACES = 10
+
+
+@pytest.fixture(scope="module")
+def parity(tmp_path_factory):
+    """Words of the target that look the same whether an even or odd number of the source's letters
+    so far is a b; only the last word of a translation tells it."""
+    folder, dictionary = tmp_path_factory.mktemp("parity"), Dictionary()
+    for place in range(PLACES):
+        for symbol in (f"a{place}", f"b{place}", f"w{place}"):
+            dictionary.add_symbol(symbol)
+    dictionary.add_symbol("even")
+    dictionary.add_symbol("odd")
+    for language in ("src", "tgt"):
+        dictionary.save(str(folder / f"dict.{language}.txt"))
+    (folder / "dict.target_upos.txt").write_text("<unk>\nEVEN\nODD\n_\n")
+    return folder
+
+
+def drawn(dictionary, sentences, generator, reads):
+    """A batch, with the tag of each word."""
+    bits = torch.randint(0, 2, (sentences, PLACES), generator=generator)
+    odd = bits.cumsum(1) % 2
+    letters = torch.tensor([[dictionary.index(f"{x}{i}") for x in "ab"] for i in range(PLACES)])
+    words = torch.tensor([dictionary.index(f"w{i}") for i in range(PLACES)])
+    last = torch.tensor([dictionary.index("even"), dictionary.index("odd")])[odd[:, -1:]]
+    eos = torch.full((sentences, 1), dictionary.eos())
+    target = torch.cat([words.expand(sentences, -1), last, eos], 1)
+    inputs = {
+        "src_tokens": torch.cat([letters[torch.arange(PLACES), bits], eos], 1),
+        "src_lengths": torch.full((sentences,), PLACES + 1),
+        "prev_output_tokens": target.roll(1, 1),
+    }
+    tags = torch.cat([odd + 2, torch.full((sentences, 2), -1)], 1)
+    sample = {"net_input": inputs, "target": target, "ntokens": target.numel(), UPOS.key: tags}
+    return {**sample, "net_input": {**inputs, UPOS.key: tags} if reads else inputs}
+
+
+def share_right(folder, inputs, updates=260):
+    """The share of right translations after training on random pairs."""
+    options = ("--target-factors=upos", "--target-factor-shift=predict")
+    silent = ("--target-factor-dropout=0",) if inputs == "own" else ()
+    model, task, cfg = build(
+        folder, "factor_transformer", "--criterion=factor_cross_entropy", *options, *silent,
+        f"--target-factor-inputs={inputs}", "--load-target-features=upos", width=32,
+    )  # fmt: skip
+    criterion, dictionary = task.build_criterion(cfg.criterion), task.target_dictionary
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
+    generator = torch.Generator().manual_seed(1)
+    model.train()
+    for update in range(updates):
+        for group in optimizer.param_groups:
+            group["lr"] = 3e-3 * min(1, update / 50) * (1 if update < 0.6 * updates else 0.3)
+        sample = drawn(dictionary, 64, generator, reads=inputs == "own")
+        loss, size, _ = criterion(model, sample)
+        optimizer.zero_grad()
+        (loss / size).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    sample = drawn(dictionary, 200, torch.Generator().manual_seed(2), reads=False)
+    search = task.build_generator([model.eval()], Namespace(beam=2, max_len_b=PLACES + 3))
+    found = task.inference_step(search, [model], {**sample, "id": torch.arange(200)})
+    pairs = zip(found, sample["target"].tolist())
+    return sum(best["tokens"].tolist() == target for (best, *_), target in pairs) / 200
+
+
+def test_factors_tell_what_words_do_not(parity):
+    """Each tag follows from the one before and a letter; from the words alone the last word is a
+    guess, also where tags are predicted and not read."""
+    assert share_right(parity, "own") > 0.9
+    assert share_right(parity, "none") < 0.65
