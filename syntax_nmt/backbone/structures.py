@@ -1,12 +1,15 @@
 """The structures that a forward pass returns on request: syntactic distances and attention."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syntax_nmt.data.annotation.columns import Column
+
+if TYPE_CHECKING:  # commands start without torch
+    from torch import Tensor
 
 # What a layer returns of its self-attention, by the argument that asks the attention for it.
 DISTANCES, ATTENTION = "need_distances", "need_weights"
@@ -31,7 +34,7 @@ ARC_LABELS, TARGET_ARC_LABELS = "arc_labels", "target_arc_labels"
 CHUNK_OPENS, CHUNK_BOUNDARIES = "opened", "boundary_logits"
 CHUNK_TYPES, CHUNK_ATTENTION = "tag_logits", "chunk_attn"
 # Of a model that has factors of the target, a list of :class:`PredictedFactor`.
-TARGET_FACTORS = "target_factors"
+TARGET_FACTORS = "predicted_factors"
 SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)
 
 

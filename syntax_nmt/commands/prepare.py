@@ -232,7 +232,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     in_shards = args.shard_size is not None
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
     _refuse_cut_text(args, splits)
-    columns = {
+    columns: dict[AnnotationKind, tuple[Column, ...]] = {
         HEADS: check_columns(args.features, LISTING[SOURCE]),
         TARGET_HEADS: check_columns(args.target_features, LISTING[TARGET], TARGET_COLUMNS),
     }
@@ -246,14 +246,9 @@ def _plan(args: argparse.Namespace) -> Plan:
             for (split, kind), path in given.items()
             if kind == how.kind and how.needs_trees(split)
         }
-    for kind, wanted in columns.items():
-        if wanted and kind not in annotators and not any(each == kind for _, each in given):
-            way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
-            raise UserError(
-                f"{wanted[0].making}: there are no {kind.description} to take the columns from: "
-                f"{way}, or give PREF.LANG.conllu"
-            )
-        _refuse_empty_columns(kind, wanted, annotators, given)
+    for kind, named in columns.items():
+        if named:
+            _refuse_empty_columns(kind, named, annotators, given)
     for kind, find in annotators.items():
         wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
         if any((split.name, kind) not in given for split in wanted):
@@ -294,16 +289,25 @@ def _refuse_empty_columns(
 ) -> None:
     """Refuses features that the training text will not have.
 
+    Args:
+        kind: of the trees whose columns they are.
+
     Raises:
         UserError: names the column, and the file or the models.
     """
     file = given.get(("train", kind))
-    if columns and file is not None:
+    if file is not None:
         refuse_empty_in(file, columns)
-    elif columns and kind in annotators:
+    elif kind in annotators:
         models = annotators[kind]().models
         if models is not None:
             refuse_not_made(models, columns)
+    elif not any(each == kind for _, each in given):
+        way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
+        raise UserError(
+            f"{columns[0].making}: there are no {kind.description} to take the columns from: "
+            f"{way}, or give PREF.LANG.conllu"
+        )
 
 
 def _idle_settings(args: argparse.Namespace) -> Iterator[str]:

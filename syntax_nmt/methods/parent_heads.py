@@ -124,7 +124,7 @@ class ArcLabels(NamedTuple):
         An arc from a token to itself is a root's; no other arc is `root`.
 
         Args:
-            row: of the batch.
+            row: its place in the batch.
             words: the number of tokens.
         """
         pairs, alone = self.of_pairs[row, :words], self.alone[row, :words]

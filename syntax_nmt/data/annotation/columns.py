@@ -165,7 +165,7 @@ _COLUMNS = (
 COLUMNS: tuple[Column, ...] = tuple(Column(*each) for each in _COLUMNS)
 TARGET_COLUMNS: tuple[Column, ...] = tuple(Column(*each, TARGET) for each in _COLUMNS)
 UPOS, XPOS, DEPREL, FEATS, LEMMA = COLUMNS
-TARGET_UPOS, _, TARGET_DEPREL, *_ = TARGET_COLUMNS
+TARGET_UPOS, TARGET_DEPREL = TARGET_COLUMNS[0], TARGET_COLUMNS[2]
 
 
 def named_columns(text: str | None) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ def parsed(
     Args:
         scores: `[dependent, head]`, the diagonal that of being the root, perhaps with labels
             beside; None = no parse.
-        relations: the labels.
+        relations: names of the labels, by their numbers.
     """
     if scores is None:
         return ParsedSentence(sentence.words, None)

@@ -46,9 +46,9 @@ class DependencyObjective(AuxiliaryObjective):
         child_weight: α.
         parent_weight: β.
         target_weight: λ.
-        label_weight: of the labels of the arcs.
+        label_weight: that of the loss of arcs' labels.
         spans: finds the words of source and target in their tokens, for labels.
-        columns: that are loaded.
+        columns: those with files that options load.
     """
 
     reads_annotation = (HEADS, TARGET_HEADS, DEPREL, TARGET_DEPREL)

@@ -18,7 +18,7 @@ Each row guesses the value g^k_r, and the next row reads it: f^k_r of the word t
 """
 
 from syntax_nmt.backbone.structures import FACTORS
-from syntax_nmt.data.annotation import TARGET_COLUMNS
+from syntax_nmt.data.annotation.columns import TARGET_DEPREL, TARGET_UPOS
 from syntax_nmt.methods.method import (
     RNN,
     RNN_DECODER,
@@ -44,7 +44,7 @@ from syntax_nmt.methods.target_factors.options import (
 )
 
 _FACTORS = {"target_factors": "upos,deprel"}
-_NEEDED = tuple(column for column in TARGET_COLUMNS if column.column in ("upos", "deprel"))
+_NEEDED = (TARGET_UPOS, TARGET_DEPREL)
 
 METHOD = Method(
     name="target factors",

@@ -40,6 +40,10 @@ class FactorTables(nn.Module):
         feature_dim: F, width of what the output layer reads.
     """
 
+    starts: Tensor
+    output: nn.Linear
+    table: nn.Embedding
+
     def __init__(self, sizes: Sequence[int], embed_dim: Optional[int], feature_dim: int) -> None:
         super().__init__()
         self.sizes = tuple(sizes)
@@ -200,11 +204,7 @@ def _later(ids: Tensor) -> Tensor:
 
 
 def same_without_inputs(options: Any) -> tuple[str, ...]:
-    """The options of factors that change nothing in translation, as no step reads a value.
-
-    Args:
-        options: of a model.
-    """
+    """The options of factors that change nothing in translation, where no step reads a value."""
     if str(getattr(options, "target_factor_inputs", OWN)) == OWN:
         return ()
     return tuple(

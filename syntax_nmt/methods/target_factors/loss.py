@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.structures import TARGET_FACTORS
 from syntax_nmt.data.annotation import TARGET_COLUMNS
-from syntax_nmt.data.annotation.columns import LOADING, check_columns, loading_options
+from syntax_nmt.data.annotation.columns import LOADING, Column, check_columns, loading_options
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
@@ -34,13 +34,13 @@ class TargetFactorObjective(AuxiliaryObjective):
 
     Args:
         weight: λ.
-        columns: that are loaded.
+        columns: those with files that options load.
     """
 
     reads_annotation = TARGET_COLUMNS
     options = "--criterion factor_cross_entropy, or --target-factor-weight to syntax_cross_entropy"
 
-    def __init__(self, weight: float, columns: tuple = TARGET_COLUMNS) -> None:
+    def __init__(self, weight: float, columns: tuple[Column, ...] = TARGET_COLUMNS) -> None:
         self.weight, self.reads_annotation = weight, columns
 
     @classmethod

@@ -63,7 +63,7 @@ class FactorLossOptions(FairseqDataclass):
 
 
 @dataclass
-class OptionalFactorLossOptions(FairseqDataclass):
+class OptionalFactorLossOptions(FactorLossOptions):
     """The same, off by default."""
 
     target_factor_weight: float = option(
