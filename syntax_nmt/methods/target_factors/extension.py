@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any, Optional
 
 import torch
-from fairseq.incremental_decoding_utils import with_incremental_state
+from fairseq.incremental_decoding_utils import FairseqIncrementalState
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
@@ -28,8 +28,7 @@ from syntax_nmt.option_checks import check_dropouts
 NONE = 0  # the id of no value, whose vector is 0 and stays so
 
 
-@with_incremental_state
-class FactorTables(nn.Module):
+class FactorTables(FairseqIncrementalState, nn.Module):
     """The embeddings E_k and the output layers W_k of all factors, one matrix each.
 
     The value v of factor k, counted from 1, has the id `1 + V_1 + … + V_{k−1} + (v − 1)`.
