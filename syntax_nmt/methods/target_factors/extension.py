@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from itertools import accumulate
 from typing import Any, Optional
@@ -42,6 +42,8 @@ class FactorTables(FairseqIncrementalState, nn.Module):
     starts: Tensor
     output: nn.Linear
     table: nn.Embedding
+    get_incremental_state: Callable[..., Any]
+    set_incremental_state: Callable[..., Any]
 
     def __init__(self, sizes: Sequence[int], embed_dim: Optional[int], feature_dim: int) -> None:
         super().__init__()
