@@ -12,7 +12,6 @@ def _split(texts):
 ENABLING_OPTIONS = _split(
     {
         "linguistic features": "--source-features=subword",
-        "target factors": "--target-factors=upos,deprel --target-factor-dropout=0",
         "bi-scale decoders": "--bi-scale",
         "latent phrases": "--latent-phrase-layers=2",
         "phrases": "--phrase-segmentation=ngram --phrase-attention",
@@ -44,6 +43,16 @@ TRIALS = {
             "factor_rnn+predict": (
                 "factor_rnn --target-factor-shift=predict --decoder-layers=2 "
                 "--target-factor-dropout=0"
+            ),
+            "bi_scale_rnn+factors": (
+                "bi_scale_rnn --target-factors=upos,deprel --target-factor-dropout=0"
+            ),
+            "syntax_hybrid+factors": (
+                "syntax_hybrid_tiny --target-factors=deprel --target-factor-dropout=0"
+            ),
+            "syntax_hybrid+factors_of_transformer": (
+                "syntax_hybrid_tiny --encoder-family=rnn --decoder-family=transformer "
+                "--target-factors=upos,deprel --target-factor-dropout=0"
             ),
             "variational_rnn+factors": (
                 "variational_rnn --latent-dim=3 --target-factors=upos --latent-from=prior "
