@@ -90,9 +90,8 @@ def parse_factors(lines: Sequence[str], name: str) -> list[dict[str, list[str]]]
         if match is None:
             continue
         of_sentence = found.setdefault(int(match[1]), {})
-        values = match[3].split()
-        words = len(of_sentence.setdefault("form", values))
-        if len(values) != words:
+        values, words = match[3].split(), len(of_sentence.get("form", ()))
+        if match[2] != "form" and len(values) != words:
             raise UserError(
                 f"{name}:{number}: {len(values)} values of {match[2]} for {words} words: the line "
                 "is damaged, run fairseq-generate again"

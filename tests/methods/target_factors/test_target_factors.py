@@ -13,12 +13,16 @@ from small_models import (
     random_sentences,
     write_dictionaries,
 )
+from trees_of import tree_of
 
 from syntax_nmt.backbone.extension import Target
 from syntax_nmt.backbone.structures import TARGET_FACTORS
 from syntax_nmt.data.annotation import TARGET_COLUMNS
 from syntax_nmt.errors import UserError
+from syntax_nmt.export.stock_transformer import feature_in_the_way, stock_transformer
 from syntax_nmt.methods.target_factors import loss
+from syntax_nmt.scoring.accuracy import Accuracy
+from syntax_nmt.scoring.words.matches import factor_accuracies
 
 UPOS, _, DEPREL, *_ = TARGET_COLUMNS
 KINDS = (UPOS, DEPREL)
@@ -327,6 +331,58 @@ def test_what_is_wrong_is_said(folder):
     del sample[UPOS.key]
     with pytest.raises(UserError, match=r"add --load-target-features upos .`syntax-nmt"):
         objective(model(**sample["net_input"])[1], sample)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("name", ["transformer", "rnn"])
+def test_hypotheses_have_what_the_search_chose(folder, name, shift, monkeypatch, capsys):
+    model, task, _ = strong(folder, name, f"--target-factor-shift={shift}")
+    tables, kept = extension_of(model).tables, []
+    choose = tables.best
+    with monkeypatch.context() as patched:
+        patched.setattr(tables, "best", lambda logits: kept.append(choose(logits)) or kept[-1])
+        generator = task.build_generator([model], Namespace(beam=1, max_len_b=6))
+        task.gives_factors = True
+        sample = annotated_batch(
+            model, task, random_sentences([6]), random_sentences([3]), searches=True
+        )
+        ((best,),) = task.inference_step(generator, [model], sample)
+    tokens, columns = best["tokens"].tolist()[:-1], extension_of(model).columns
+    assert best["factors"]["form"] == [task.target_dictionary[token] for token in tokens]
+    start = 1
+    for place, (column, labels) in enumerate(columns.items()):
+        found = best["factors"][column.column]
+        for word, value in enumerate(found):
+            ids = kept[word + (shift == "read")]  # the step that reads a word, or predicts it
+            assert value == labels[int(ids[0, 0, place]) - start]
+        start += len(labels)
+    assert len(tokens) > 2
+    task.cfg.print_factors = True
+    task.inference_step(generator, [model], sample)
+    lines = [f"F-0\t{key}\t{' '.join(values)}" for key, values in best["factors"].items()]
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_factors_of_words_in_common_with_the_reference():
+    tree = tree_of([1, 1, 1, 1], words=["a", "b", "a", "c"], upos=["DET", "VERB", "NOUN", "X"])
+    factors = {"form": ["a", "d", "a", "b"], "upos": ["DET", "VERB", "DET", "VERB"]}
+    assert factor_accuracies([tree, None], [factors, factors]) == {"upos": Accuracy(2, 3)}
+
+
+@pytest.mark.parametrize("inputs", ["own", "none"])
+def test_export(folder, inputs):
+    """Without what no step reads the model is fairseq's."""
+    model, task, cfg = strong(folder, "transformer", f"--target-factor-inputs={inputs}")
+    feature = feature_in_the_way(model, cfg.model)
+    if inputs == "own":
+        assert feature == "--target-factors upos,deprel"
+        return
+    assert feature is None
+    stock, _ = stock_transformer(model, cfg.model, task)
+    inputs = sample_of(model, task, searches=True)["net_input"]
+    found, expected = stock.double()(**inputs)[0], model(**inputs)[0]
+    torch.testing.assert_close(found, expected, atol=1e-10, rtol=1e-10)
 
 
 PLACES = 10
