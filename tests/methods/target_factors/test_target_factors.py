@@ -373,16 +373,16 @@ def test_factors_of_words_in_common_with_the_reference():
 @pytest.mark.parametrize("inputs", ["own", "none"])
 def test_export(folder, inputs):
     """Without what no step reads the model is fairseq's."""
-    model, task, cfg = strong(folder, "transformer", f"--target-factor-inputs={inputs}")
+    model, task, cfg = build(folder, "factor_transformer", f"--target-factor-inputs={inputs}")
     feature = feature_in_the_way(model, cfg.model)
     if inputs == "own":
         assert feature == "--target-factors upos,deprel"
         return
     assert feature is None
     stock, _ = stock_transformer(model, cfg.model, task)
-    inputs = sample_of(model, task, searches=True)["net_input"]
-    found, expected = stock.double()(**inputs)[0], model(**inputs)[0]
-    torch.testing.assert_close(found, expected, atol=1e-10, rtol=1e-10)
+    given = sample_of(model, task, searches=True)["net_input"]
+    real = given["prev_output_tokens"].ne(task.target_dictionary.pad())
+    torch.testing.assert_close(stock(**given)[0][real], model(**given)[0][real])
 
 
 PLACES = 10
