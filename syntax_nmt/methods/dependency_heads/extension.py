@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import TransformerStack
+from syntax_nmt.backbone.extension import Extension, TransformerStack
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import ARC_LABELS, DEPENDENCIES, PARENTS
@@ -30,10 +30,62 @@ from syntax_nmt.methods.parent_heads import NO_LABELS, ArcLabelScorer, first_hea
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
-class SupervisedHeads(ObservedLayer):
+class LabelledArcs(Extension):
+    """The labels of the arcs of a supervised layer.
+
+    Attributes:
+        column: of the side's relations.
+        relations: those of the data; () = arcs have no labels.
+        labeller: scores the labels.
+    """
+
+    column: ClassVar[Column]
+    relations: tuple[str, ...]
+    labeller: ArcLabelScorer
+
+    def relations_of(self, options: DependencyHeadOptions) -> tuple[str, ...]:
+        """The relations of the data, if arcs have labels.
+
+        Raises:
+            UserError: the data has none, or a width is no width.
+        """
+        if options.dependency_labels == NO_LABELS:
+            return ()
+        if options.dependency_label_dim < 1:
+            raise UserError(
+                f"--dependency-label-dim {options.dependency_label_dim}: give 1 or more"
+            )
+        return labels_of(options, self.column, f"{self.option} with --dependency-labels")
+
+    @property
+    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The relations, if it labels arcs."""
+        return {self.column: self.relations} if self.relations else {}
+
+    @property
+    def arc_labels(self) -> tuple[str, ...]:
+        """The labels of its arcs."""
+        return self.labeller.names if self.relations else ()
+
+    @property
+    def training_modules(self) -> tuple[str, ...]:
+        """The scorer of labels."""
+        return ("arc_label_scorer",)
+
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The scorer of labels."""
+        if not self.relations:
+            return {}
+        width, which = self.options.dependency_label_dim, str(self.options.dependency_labels)
+        self.labeller = ArcLabelScorer(self.stack.embed_dim, width, self.relations, which)
+        return {"arc_label_scorer": self.labeller}
+
+
+class SupervisedHeads(LabelledArcs, ObservedLayer):
     """Two ordinary heads of a layer, whose log-probabilities the loss reads."""
 
     option = "--supervised-layer"
+    column = DEPREL
     structures = (DEPENDENCIES,)
 
     def __init__(self, options: DependencyHeadOptions, stack: TransformerStack) -> None:
@@ -53,30 +105,8 @@ class SupervisedHeads(ObservedLayer):
                 "--dependency-scorer biaffine", stack.cfg, "encoder_xformers_att_config"
             )
 
-        self.relations = relations_of(options, DEPREL, self.option)
+        self.relations = self.relations_of(options)
         self.learns: tuple[AnnotationKind, ...] = (HEADS, *self.labels)
-
-    @property
-    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
-        """The relations, if it labels arcs."""
-        return {DEPREL: self.relations} if self.relations else {}
-
-    @property
-    def arc_labels(self) -> tuple[str, ...]:
-        """The labels of its arcs."""
-        return self.labeller.names if self.relations else ()
-
-    @property
-    def training_modules(self) -> tuple[str, ...]:
-        """The scorer of labels."""
-        return ("arc_label_scorer",)
-
-    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The scorer of labels."""
-        if not self.relations:
-            return {}
-        self.labeller = label_scorer(self.options, self.stack.embed_dim, self.relations)
-        return {"arc_label_scorer": self.labeller}
 
     def scorer(self, layer: int) -> HeadScorer | None:
         """The biaffine form of the parent head."""
@@ -104,31 +134,6 @@ class SupervisedHeads(ObservedLayer):
         heads = first_heads(layer.self_attn, x, SUPERVISED_HEADS, padding)
         labels = {ARC_LABELS: self.labeller(x)} if self.relations else {}
         return {SUPERVISED: heads, PARENTS: heads[:, PARENT_HEAD], **labels}
-
-
-def relations_of(options: DependencyHeadOptions, column: Column, option: str) -> tuple[str, ...]:
-    """The relations of the data, if arcs have labels.
-
-    Args:
-        option: of the layer whose arcs these are, for messages.
-
-    Raises:
-        UserError: the data has none, or a width is no width.
-    """
-    if options.dependency_labels == NO_LABELS:
-        return ()
-    if options.dependency_label_dim < 1:
-        raise UserError(f"--dependency-label-dim {options.dependency_label_dim}: give 1 or more")
-    return labels_of(options, column, f"{option} with --dependency-labels")
-
-
-def label_scorer(
-    options: DependencyHeadOptions, embed_dim: int, relations: tuple[str, ...]
-) -> ArcLabelScorer:
-    """The scorer of the labels of arcs."""
-    return ArcLabelScorer(
-        embed_dim, options.dependency_label_dim, relations, str(options.dependency_labels)
-    )
 
 
 def take_relations(options: Any, task: FairseqTask) -> None:

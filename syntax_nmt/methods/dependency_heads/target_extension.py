@@ -17,16 +17,17 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
-from syntax_nmt.methods.dependency_heads.extension import label_scorer, relations_of
+from syntax_nmt.methods.dependency_heads.extension import LabelledArcs
 from syntax_nmt.methods.dependency_heads.options import BIAFFINE, READ, DependencyHeadOptions
 from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
-class TargetHead(TransformerDecoderExtension):
+class TargetHead(LabelledArcs, TransformerDecoderExtension):
     """The first head of a layer, whose log-probabilities the loss reads."""
 
     option = "--target-supervised-layer"
+    column = TARGET_DEPREL
     structures = (TARGET_DEPENDENCIES,)
 
     def __init__(self, options: DependencyHeadOptions, stack: TransformerStack) -> None:
@@ -39,35 +40,13 @@ class TargetHead(TransformerDecoderExtension):
             "decoder_layerdrop", "cross_self_attention", "decoder_xformers_att_config",
         )  # fmt: skip
 
-        self.relations = relations_of(options, TARGET_DEPREL, self.option)
+        self.relations = self.relations_of(options)
         if self.relations and options.target_dependency_shift != READ:
             raise UserError(
                 "--dependency-labels labels words that the decoder has read: give "
                 f"--target-dependency-shift {READ}, or leave --dependency-labels out"
             )
         self.learns: tuple[AnnotationKind, ...] = (TARGET_HEADS, *self.labels)
-
-    @property
-    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
-        """The relations, if it labels arcs."""
-        return {TARGET_DEPREL: self.relations} if self.relations else {}
-
-    @property
-    def arc_labels(self) -> tuple[str, ...]:
-        """The labels of its arcs."""
-        return self.labeller.names if self.relations else ()
-
-    @property
-    def training_modules(self) -> tuple[str, ...]:
-        """The scorer of labels."""
-        return ("arc_label_scorer",)
-
-    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The scorer of labels."""
-        if not self.relations:
-            return {}
-        self.labeller = label_scorer(self.options, self.stack.embed_dim, self.relations)
-        return {"arc_label_scorer": self.labeller}
 
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The head of the supervised layer."""
