@@ -52,4 +52,5 @@ def make(wanted: Prepared) -> None:
         *[part for prefix in prefixes for part in prefix],
         *("--vocab-size", "400", "--destdir", wanted.folder),
         *("--features", ",".join(column.name for column in COLUMNS)),
+        *("--target-features", "upos,deprel"),
     )

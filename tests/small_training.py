@@ -17,6 +17,7 @@ from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS, TRE
 from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
+from syntax_nmt.text.languages import SOURCE
 
 # An architecture, and options that lead through other modules.
 MODELS = {**{arch: (arch,) for arch in sorted(BASES)}, **ALL_TRIALS, **MIXED}
@@ -40,11 +41,13 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
         net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
     if TREES in model.reads_annotation:
         net_input.update(trees_of_tokens(net_input["src_tokens"], task))
-    for kind in model.reads_annotation:
+    for kind in (*model.reads_annotation, *model.learns_annotation):
         if isinstance(kind, Column):  # any value of each token
-            source = net_input["src_tokens"]
-            special = source < dictionary.nspecial
-            net_input[kind.key] = (source % 3 + 1).masked_fill(special, -1).int()
+            tokens = net_input["src_tokens"] if kind.side == SOURCE else sample["target"]
+            special = tokens < dictionary.nspecial
+            sample[kind.key] = (tokens % 3 + 1).masked_fill(special, -1).int()
+            if kind in model.reads_annotation:
+                net_input[kind.key] = sample[kind.key]
     return sample
 
 

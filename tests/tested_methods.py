@@ -33,6 +33,33 @@ TRIALS = {
             ),
         }
     ),
+    "target factors": _split(
+        {
+            "factor_transformer+predict": (
+                "factor_transformer --target-factors=xpos --target-factor-shift=predict "
+                "--target-factor-dropout=0"
+            ),
+            "factor_transformer+none": "factor_transformer --target-factor-inputs=none",
+            "factor_rnn+predict": (
+                "factor_rnn --target-factor-shift=predict --decoder-layers=2 "
+                "--target-factor-dropout=0"
+            ),
+            "bi_scale_rnn+factors": (
+                "bi_scale_rnn --target-factors=upos,deprel --target-factor-dropout=0"
+            ),
+            "syntax_hybrid+factors": (
+                "syntax_hybrid_tiny --target-factors=deprel --target-factor-dropout=0"
+            ),
+            "syntax_hybrid+factors_of_transformer": (
+                "syntax_hybrid_tiny --encoder-family=rnn --decoder-family=transformer "
+                "--target-factors=upos,deprel --target-factor-dropout=0"
+            ),
+            "variational_rnn+factors": (
+                "variational_rnn --latent-dim=3 --target-factors=upos --latent-from=prior "
+                "--latent-noise=0 --target-factor-dropout=0"
+            ),
+        }
+    ),
     "position biases": _split(
         {
             "syntax_transformer+decay": "syntax_transformer --position-bias=decay",
@@ -217,6 +244,8 @@ NARROW = _split(
 
 SILENT = _split(
     {
+        "factor_transformer": "--target-factor-dropout 0",
+        "factor_rnn": "--target-factor-dropout 0",
         "pascal_transformer": "--parent-ignoring 0",
         "variational_rnn": "--latent-from=prior --latent-noise=0",
         "gcn_transformer": "--gcn-edge-dropout 0",

@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 
-from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS, TREES
+from syntax_nmt.data.annotation import CHUNKS, COLUMNS, KINDS, TARGET_COLUMNS, TREES
 from syntax_nmt.data.annotation.kind import BatchedText
 from syntax_nmt.data.annotation.trees import merge_row
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.data.merges import random_merges
 from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.text.languages import SOURCE
 
 EOS, FIRST_WORD = 2, 4
 CHUNK_TAGS = ("ADJP", "ADVP", "NP", "O", "PP", "SBAR", "VP")
@@ -69,10 +70,10 @@ def make_batches(
         batch = dataset.collater([dataset[i] for i in range(sentences)])
         batch["heads"] = random_heads(batch["net_input"]["src_tokens"], dictionary.pad(), generator)
         batch["target_heads"] = random_heads(batch["target"], dictionary.pad(), generator)
-        for column in COLUMNS:
-            batch[column.key] = random_values(
-                batch["net_input"]["src_tokens"], dictionary.pad(), generator
-            )
+        for column in (*COLUMNS, *TARGET_COLUMNS):
+            of_source = column.side == SOURCE
+            tokens = batch["net_input"]["src_tokens"] if of_source else batch["target"]
+            batch[column.key] = random_values(tokens, dictionary.pad(), generator)
         batch.update(random_trees(batch["net_input"]["src_tokens"], dictionary.pad(), index))
         batch["chunk_tags"] = random_chunks(batch["target"], dictionary.pad(), generator)
         batches.append(batch)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from syntax_nmt.backbone.extension import Extension
+from syntax_nmt.backbone.extension import Extension, Target, having
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
+from syntax_nmt.errors import UserError
 
 
 class ExtendedStack:
@@ -55,9 +59,77 @@ class ExtendedStack:
         return tuple(name for extension in self.extensions for name in extension.structures)
 
     @property
+    def arc_labels(self) -> tuple[str, ...]:
+        """The labels of the arcs of its trees; () = they have none."""
+        found = (getattr(extension, "arc_labels", ()) for extension in self.extensions)
+        return next(filter(None, found), ())
+
+    @property
     def distance_layers(self) -> int:
         """The number of lowest layers with syntactic distances."""
         return max((getattr(each, "distance_layers", 0) for each in self.extensions), default=0)
+
+    def annotation_among(self, arguments: Mapping[str, Any]) -> dict[str, Tensor]:
+        """The annotation that the stack reads, among the arguments of a forward pass."""
+        keys = [key for kind in self.reads_annotation for key in kind.keys]
+        return {key: arguments[key] for key in keys if key in arguments}
+
+    def target_read(
+        self,
+        tokens: Tensor,
+        encoder_out: Any,
+        incremental_state: IncrementalState | None,
+        annotation: Mapping[str, Tensor],
+    ) -> Target:
+        """The batch of targets for the extensions of a decoder.
+
+        Args:
+            tokens: B×T.
+            annotation: that the batch has; extensions choose in place of what is missing.
+
+        Raises:
+            UserError: it is missing in training.
+        """
+        choosing = [
+            extension
+            for extension in having(self.extensions, "chosen")
+            if incremental_state is None
+            and any(kind.key not in annotation for kind in extension.reads)
+        ]
+        chosen = self._forced_choices(tokens, encoder_out, choosing) if choosing else {}
+        return Target(annotation, chosen, incremental_state)
+
+    def predicted(self, features: Tensor, target: Target) -> ModelExtra:
+        """What extensions of a decoder predict beside words.
+
+        Args:
+            features: B×T×F, what the output layer reads.
+        """
+        found: ModelExtra = {}
+        for extension in having(self.extensions, "predictions"):
+            found.update(extension.predictions(features, target))
+        return found
+
+    @torch.no_grad()
+    def _forced_choices(
+        self: Any, tokens: Tensor, encoder_out: Any, choosing: Sequence[Any]
+    ) -> dict[str, Tensor]:
+        """What extensions choose where the words are given, step by step as in a search."""
+        if self.training:
+            kinds = [kind for extension in choosing for kind in extension.reads]
+            raise UserError(
+                f"{choosing[0].option}: the model reads the {kinds[0].description} in training, "
+                f"and the batch has none: add {' '.join(loading_options(kinds))}"
+            )
+        state: IncrementalState = {}
+        steps: list[list[Tensor]] = []
+        for length in range(1, tokens.size(1) + 1):
+            self.extract_features(tokens[:, :length], encoder_out, state)
+            steps.append([extension.chosen(state) for extension in choosing])
+        return {
+            extension.option: torch.stack(each, dim=1)
+            for extension, each in zip(choosing, zip(*steps))
+        }
 
     def extra(self, encoder_out: dict[str, list[Tensor]]) -> ModelExtra:
         """What the model returns beside its logits, of an encoder.

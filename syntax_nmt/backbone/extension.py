@@ -44,6 +44,22 @@ class Source:
     annotation: Mapping[str, Tensor]
 
 
+@dataclass(frozen=True)
+class Target:
+    """A batch of targets as a decoder reads them, for its extensions.
+
+    Attributes:
+        annotation: of whole targets, tensors by the keys of their kinds.
+        chosen: by :attr:`Extension.option`, what extensions chose themselves at each step where
+            annotation is missing, B×T×….
+        incremental_state: the cache of a search, whose steps read one token; None = whole targets.
+    """
+
+    annotation: Mapping[str, Tensor]
+    chosen: Mapping[str, Tensor]
+    incremental_state: Optional[IncrementalState] = None
+
+
 class LayerModifier(NamedTuple):
     """A change of the self-attention of some layers, counted from the lowest."""
 
@@ -89,6 +105,11 @@ class Extension:
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
         """The labels of annotation that it was built for; checkpoints keep them."""
         return {}
+
+    @property
+    def training_modules(self) -> tuple[str, ...]:
+        """Those of the modules of :meth:`build` that translation does not read."""
+        return ()
 
     def build_first(self) -> None:
         """Builds modules whose random numbers are drawn before those of the stack's layers."""
@@ -150,6 +171,31 @@ class EncoderExtension(Extension):
             states: B×S×M, of the top layer.
         """
         return states
+
+
+class DecoderExtension(Extension):
+    """What a method adds to a decoder of either family."""
+
+    def embed(self, embedded: Tensor, target: Target) -> Tensor:
+        """The vectors of the tokens that are read, before a Transformer scales them.
+
+        Args:
+            embedded: B×T×E.
+        """
+        return embedded
+
+    def predictions(self, features: Tensor, target: Target) -> ModelExtra:
+        """What the model returns beside its logits; in a search it only remembers its choices.
+
+        Args:
+            features: B×T×F, what the output layer reads.
+        """
+        return {}
+
+    def chosen(self, incremental_state: IncrementalState) -> Optional[Tensor]:
+        """What it chose in the last step of a search, B×…, in place of annotation that it reads;
+        None = it chooses nothing."""
+        return None
 
 
 class AttentionExtension(Extension):
@@ -249,7 +295,7 @@ class TransformerEncoderExtension(EncoderExtension, AttentionExtension):
         """
 
 
-class TransformerDecoderExtension(AttentionExtension):
+class TransformerDecoderExtension(DecoderExtension, AttentionExtension):
     """What a method adds to a Transformer decoder.
 
     Attributes:
@@ -356,7 +402,7 @@ def having(extensions: Iterable[Any], hook: str) -> list[Any]:
     ]
 
 
-_BASES = (Extension, EncoderExtension, AttentionExtension)
+_BASES = (Extension, EncoderExtension, DecoderExtension, AttentionExtension)
 _BASES += (TransformerEncoderExtension, TransformerDecoderExtension)  # type: ignore[assignment]
 
 

@@ -2,7 +2,7 @@
 fairseq does not read.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,6 +33,24 @@ def extra_layer_inputs(
     finally:
         for hook in hooks:
             hook.remove()
+
+
+@contextmanager
+def changed_outputs(
+    module: nn.Module, changes: Iterable[Callable[[Tensor], Tensor]]
+) -> Iterator[None]:
+    """Within the context, what fairseq's code gets of a module is changed, by each in order."""
+
+    def change(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+        for each in changes:
+            output = each(output)
+        return output
+
+    hook = module.register_forward_hook(change)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def _add_arguments(

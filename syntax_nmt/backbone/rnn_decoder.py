@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.extended_stack import ExtendedStack
+from syntax_nmt.backbone.extension import Target, having
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
@@ -97,7 +99,7 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
         encoder_out: dict[str, list[Tensor]],
         incremental_state: IncrementalState | None = None,
         features_only: bool = False,
-        **unread: Any,
+        **more: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
         """Teacher-forced, or one step of a search.
 
@@ -105,12 +107,16 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
             prev_output_tokens: B×T; in a search only the last one is read.
             incremental_state: the cache of a search.
             features_only: omit the output layer.
-            **unread: arguments of Transformer decoders, ignored.
+            **more: annotation of the target; arguments of Transformer decoders are ignored.
 
         Returns:
             logits B×T×V, and a dictionary that holds `attn`: the attention weights, B×T×S.
         """
-        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
+        annotation = self.annotation_among(more)
+        more = {"annotation": annotation} if annotation else {}
+        features, extra = self.extract_features(
+            prev_output_tokens, encoder_out, incremental_state, **more
+        )
         return features if features_only else self.output_layer(features), extra
 
     def extract_features(
@@ -118,21 +124,24 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
         prev_output_tokens: Tensor,
         encoder_out: dict[str, list[Tensor]],
         incremental_state: IncrementalState | None = None,
+        annotation: Mapping[str, Tensor] = MappingProxyType({}),
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
         """The readout of each step; see :meth:`forward`.
 
         Args:
             prev_output_tokens: B×T.
             incremental_state: the cache of a search.
+            annotation: of the target, by the keys of its kinds.
 
         Returns:
             B×T×readout_dim, and a dictionary that holds `attn`.
         """
+        target = self.target_read(prev_output_tokens, encoder_out, incremental_state, annotation)
         memory, states = self._begin(encoder_out, incremental_state)
         if incremental_state is not None:
             prev_output_tokens = prev_output_tokens[:, -1:]
         # Time first, as the steps are taken.
-        words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))  # T×B×E
+        words = self._words(prev_output_tokens, target)  # T×B×E
         kept = self.get_incremental_state(incremental_state, "cache")
         steps = self._steps(prev_output_tokens.t(), words, states[0], memory, kept)
         below, last = self._upper_layers(steps.states, states[1:])
@@ -141,10 +150,9 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
         weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S
         contexts = self._contexts(weights, memory)  # B×T×M
         features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
-        return self.dropout(features), {
-            "attn": [self._of_tokens(weights, memory)],
-            **steps.extra,
-        }
+        features = self.dropout(features)
+        extra = {"attn": [self._of_tokens(weights, memory)], **steps.extra}
+        return features, {**extra, **self.predicted(features, target)}
 
     def output_layer(self, features: Tensor) -> Tensor:
         """The logits of a readout.
@@ -203,6 +211,13 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
             torch.tanh(start(summary)).repeat_interleave(hypotheses, dim=0) for start in self.start
         ]
         return self.recurrence.remember(encoded, padding, **further), states
+
+    def _words(self, tokens: Tensor, target: Target) -> Tensor:
+        """The embeddings of the words that are read, T×B×E of B×T, after the dropout."""
+        words = self.embed_tokens(tokens.t())
+        for extension in having(self.extensions, "embed"):
+            words = extension.embed(words.transpose(0, 1), target).transpose(0, 1)
+        return self.dropout_in(words)
 
     def _of_sentences(self) -> list[str]:
         """The names in the cache of what the hypotheses of a sentence share."""

@@ -10,7 +10,7 @@ from fairseq.data import Dictionary
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, ConditionalGRU
-from syntax_nmt.backbone.extension import EncoderExtension, Extension, Source
+from syntax_nmt.backbone.extension import DecoderExtension, EncoderExtension, Source
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.backbone.rnn_interface import Encoded, EncoderNetwork
@@ -40,7 +40,7 @@ class RNNEncoderExtension(EncoderExtension):
         return encoded
 
 
-class RNNDecoderExtension(Extension):
+class RNNDecoderExtension(DecoderExtension):
     """What a method adds to an RNN decoder."""
 
     def decoder(self) -> Optional[RNNDecoder]:

@@ -157,7 +157,7 @@ def conllu(pair: SentencePair, name: str) -> str:
 
 
 def target_conllu(pair: SentencePair, name: str) -> str:
-    """The target's dependencies, likewise, without parts of speech.
+    """The target's dependencies, likewise, with parts of speech.
 
     Args:
         name: its `sent_id`.
@@ -166,7 +166,7 @@ def target_conllu(pair: SentencePair, name: str) -> str:
     lines = [f"# sent_id = {name}", f"# text = {pair.target_text}"]
     for number, word in enumerate(pair.target, start=1):
         head = 0 if word.head is None else place[id(word.head)]
-        columns = (number, word.form, *"____", head, word.relation, *"__")
+        columns = (number, word.form, "_", word.upos, *"__", head, word.relation, *"__")
         lines.append("\t".join(map(str, columns)))
     return "\n".join(lines) + "\n\n"
 

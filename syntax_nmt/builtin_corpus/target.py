@@ -33,6 +33,11 @@ from syntax_nmt.builtin_corpus.syntax import (
 )
 
 NEGATION, COORDINATOR, COMPLEMENTISER, RELATIVISER = "ni", "ja", "ets", "hau"
+# Parts of speech of Universal Dependencies, of words that are phrases by themselves.
+_BY_RELATION = {
+    "punct": "PUNCT", "cc": "CCONJ", "mark": "SCONJ", "advmod": "ADV", "det": "DET",
+    "nummod": "NUM", "amod": "ADJ", "case": "ADP", "nsubj": "PRON",
+}  # fmt: skip
 
 
 @dataclass
@@ -46,6 +51,7 @@ class TargetWord:
         disagreeing: such a verb's form for the other number.
         head: the word that it depends on; None = it is the root, or the head of its phrase so far.
         relation: to its head, a label of Universal Dependencies.
+        upos: the part of speech.
     """
 
     form: str
@@ -55,6 +61,7 @@ class TargetWord:
     disagreeing: str = ""
     head: TargetWord | None = field(default=None, repr=False, compare=False)
     relation: str = "root"
+    upos: str = "NOUN"
 
 
 def _head(words: Sequence[TargetWord]) -> TargetWord:
@@ -74,7 +81,8 @@ def _word(
     form: str, chunk: str, concept: Concept, relation: str, head: TargetWord
 ) -> Sequence[TargetWord]:
     """A phrase of one word, which depends on another word."""
-    return _hung([TargetWord(form, chunk, (concept,))], relation, head)
+    upos = "PART" if form == NEGATION else _BY_RELATION[relation]
+    return _hung([TargetWord(form, chunk, (concept,), upos=upos)], relation, head)
 
 
 def target_words(sentence: GeneratedSentence) -> list[TargetWord]:
@@ -136,6 +144,7 @@ def _verb_group(clause: Clause) -> list[TargetWord]:
         verb_form(stem, clause.tense, (gender, plural), adnominal),
         "B-VP",
         (clause.concept("verb"),),
+        upos="VERB",
     )
     if subject.noun is not None and subject.conjunct is None:
         verb.subject = subject.concept("head")
@@ -179,7 +188,7 @@ def _simple_noun_phrase(phrase: NounPhrase, case: str) -> list[TargetWord]:
     agreement = phrase.gender, phrase.plural
     if phrase.noun is None:
         form = noun_form(PRONOUNS[agreement], False, case)
-        return [TargetWord(form, "B-NP", (phrase.concept("head"),))]
+        return [TargetWord(form, "B-NP", (phrase.concept("head"),), upos="PRON")]
     words: list[TargetWord] = []
     nouns = _noun(phrase, case)
     noun = _head(nouns)
@@ -204,7 +213,7 @@ def _noun(phrase: NounPhrase, case: str) -> list[TargetWord]:
     words: list[TargetWord] = []
     if first is not None and first.kind == PLACE:
         form = adjective_form(first.target + "nik", (phrase.gender, phrase.plural))
-        words.append(TargetWord(form, "I-NP", (phrase.concept("compound"),)))
+        words.append(TargetWord(form, "I-NP", (phrase.concept("compound"),), upos="ADJ"))
     elif first is not None:
         stem = compound_stem(first.target, stem)
         concepts = (phrase.concept("compound"), *concepts)

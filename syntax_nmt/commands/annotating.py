@@ -163,7 +163,13 @@ def add_feature_options(parser: argparse.ArgumentParser) -> None:
         "--features",
         metavar="COLUMN,…",
         help="columns of the source's CoNLL-U to make readable for models, too: "
-        f"{', '.join(column.name for column in COLUMNS)} (default: none)",
+        f"{', '.join(column.column for column in COLUMNS)} (default: none)",
+    )
+    add(
+        "--target-features",
+        metavar="COLUMN,…",
+        help="the same of the target's CoNLL-U, which decoders with target factors learn "
+        "(default: none)",
     )
     add_numbers(
         parser,
@@ -179,7 +185,7 @@ def feature_threshold(args: argparse.Namespace) -> int:
     Raises:
         UserError: it is given without features.
     """
-    require_companion_options(args, {"feature_threshold": ("features",)})
+    require_companion_options(args, {"feature_threshold": ("features", "target_features")})
     return args.feature_threshold or FEATURE_THRESHOLD
 
 

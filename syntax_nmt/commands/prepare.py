@@ -32,8 +32,8 @@ from syntax_nmt.commands.shared.shards import (
     refuse_other_layout,
     sharding,
 )
-from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.data.annotation.columns import Column, check_columns
+from syntax_nmt.data.annotation import HEADS, TARGET_COLUMNS, TARGET_HEADS
+from syntax_nmt.data.annotation.columns import LISTING, Column, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.text_files import read_lines
@@ -51,6 +51,7 @@ from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.text.cleaning import MODES
+from syntax_nmt.text.languages import SOURCE, TARGET
 from syntax_nmt.text.unspaced import looks_segmented
 
 EXAMPLE = (
@@ -231,7 +232,10 @@ def _plan(args: argparse.Namespace) -> Plan:
     in_shards = args.shard_size is not None
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
     _refuse_cut_text(args, splits)
-    columns = check_columns(args.features, "--features")
+    columns: dict[AnnotationKind, tuple[Column, ...]] = {
+        HEADS: check_columns(args.features, LISTING[SOURCE]),
+        TARGET_HEADS: check_columns(args.target_features, LISTING[TARGET], TARGET_COLUMNS),
+    }
     annotators = find_annotators(args)
     given = find_annotation(splits, *parsed_first(args.linearised, source, target))
     how = linearising(args, given)
@@ -242,12 +246,9 @@ def _plan(args: argparse.Namespace) -> Plan:
             for (split, kind), path in given.items()
             if kind == how.kind and how.needs_trees(split)
         }
-    if columns and HEADS not in annotators and not any(kind == HEADS for _, kind in given):
-        raise UserError(
-            f"--features {args.features}: there are no dependency trees to take them from: leave "
-            "--no-parse out, or give PREF.LANG.conllu"
-        )
-    _refuse_empty_columns(columns, annotators, given)
+    for kind, named in columns.items():
+        if named:
+            _refuse_empty_columns(kind, named, annotators, given)
     for kind, find in annotators.items():
         wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
         if any((split.name, kind) not in given for split in wanted):
@@ -271,6 +272,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         on_mismatch=args.on_mismatch,
         attach_roots=args.attach_roots,
         features=args.features,
+        target_features=args.target_features,
         feature_threshold=threshold,
         linearised=how,
     )
@@ -280,22 +282,32 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 
 def _refuse_empty_columns(
+    kind: AnnotationKind,
     columns: Sequence[Column],
     annotators: Mapping[AnnotationKind, Callable[[], Annotator]],
     given: Mapping[tuple[str, AnnotationKind], Path],
 ) -> None:
     """Refuses features that the training text will not have.
 
+    Args:
+        kind: of the trees whose columns they are.
+
     Raises:
         UserError: names the column, and the file or the models.
     """
-    file = given.get(("train", HEADS))
-    if columns and file is not None:
+    file = given.get(("train", kind))
+    if file is not None:
         refuse_empty_in(file, columns)
-    elif columns and HEADS in annotators:
-        models = annotators[HEADS]().models
+    elif kind in annotators:
+        models = annotators[kind]().models
         if models is not None:
             refuse_not_made(models, columns)
+    elif not any(each == kind for _, each in given):
+        way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
+        raise UserError(
+            f"{columns[0].making}: there are no {kind.description} to take the columns from: "
+            f"{way}, or give PREF.LANG.conllu"
+        )
 
 
 def _idle_settings(args: argparse.Namespace) -> Iterator[str]:

@@ -48,6 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_length_arguments(parser)
     add_word_arguments(parser)
     add_metric_arguments(parser)
+    parser.add_argument(
+        "--factors",
+        metavar="CONLLU",
+        help="trees of the reference, in the words that the model was trained on: the accuracy of "
+        "target factors, which fairseq-generate --print-factors wrote, for words in common",
+    )
     group = parser.add_argument_group("what to write")
     add = group.add_argument
     add_findings_arguments(group)
@@ -76,7 +82,9 @@ def run(args: argparse.Namespace) -> None:
     """
     of_intervals = {name: ("confidence",) for name in ("confidence_n", "seed")}
     require_companion_options(args, of_intervals | METRIC_NEEDS)
-    check_outputs(findings_outputs(args), [*files_of_test_set(args), *files_of_words(args)])
+    files = [*files_of_test_set(args), *files_of_words(args)]
+    files += [] if args.factors is None else [args.factors]
+    check_outputs(findings_outputs(args), files)
     test_set = read_test_set(args)
     words = word_settings(args, test_set)
     found = score(
@@ -85,6 +93,7 @@ def run(args: argparse.Namespace) -> None:
         bins=length_bins(args, test_set),
         confidence=_confidence(args),
         words=words,
+        factors=args.factors,
     )
     write_findings(found, found.findings(args.width), args, stdout_is_free=True)
 

@@ -16,7 +16,10 @@ _RED, _DIM, _PLAIN = "\033[31m", "\033[2m", "\033[0m"
 
 
 def draw_tree(
-    tree: DependencyTree, reference: DependencyTree | None = None, colour: bool = False
+    tree: DependencyTree,
+    reference: DependencyTree | None = None,
+    colour: bool = False,
+    relations: bool = False,
 ) -> str:
     """One line per word: its number, its arcs, the word, its head in the reference.
 
@@ -24,6 +27,7 @@ def draw_tree(
         tree: what to draw.
         reference: over the same words; None = nothing is marked.
         colour: mark in red as well.
+        relations: write that of each word behind it.
 
     Returns:
         lines with line ends.
@@ -37,6 +41,8 @@ def draw_tree(
             "sentence to `trees`, or draw each tree of its list"
         )
     arcs = _arcs(tree)
+    if relations:
+        arcs = [f"{line} ({relation})" for line, relation in zip(arcs, tree.relations)]
     digits = len(str(len(tree)))
     left = [f"{number:>{digits}} {line}" for number, line in enumerate(arcs, start=1)]
     width = max(map(wcswidth, left)) + 2

@@ -16,7 +16,7 @@ from omegaconf import OmegaConf
 from syntax_nmt.arguments import Namespace, defaults_of, flag
 from syntax_nmt.backbone.extension import having
 from syntax_nmt.backbone.source_factors import SourceFactors
-from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.data.annotation import COLUMNS, TARGET_COLUMNS
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import METHODS
@@ -24,7 +24,9 @@ from syntax_nmt.models.family_options import STACKS, TRANSFORMER
 from syntax_nmt.models.options import SyntaxTransformerOptions
 
 _SAME_AT_INFERENCE = {"_name", *(f"{stack}_family" for stack in STACKS)}
-_SAME_AT_INFERENCE.update(column.key for column in COLUMNS)  # labels, of features that have options
+_SAME_AT_INFERENCE.update(
+    column.key for column in (*COLUMNS, *TARGET_COLUMNS)
+)  # labels, of features that have options
 _SAME_AT_INFERENCE.update(name for method in METHODS for name in method.same_at_inference)
 _AS_FACTORS = {name for method in METHODS for name in method.as_factors}
 
@@ -43,11 +45,12 @@ def feature_in_the_way(
         family = getattr(cfg, f"{stack}_family", TRANSFORMER)
         if str(family) != TRANSFORMER:
             return f"--{stack}-family {family}"
+    same = {name for method in METHODS for name in method.same_with(cfg)} | _SAME_AT_INFERENCE
     for field in dataclasses.fields(getattr(model, "feature_options", SyntaxTransformerOptions)):
         value = getattr(cfg, field.name, field.default)
         if knows_factors and field.name in _AS_FACTORS:
             continue
-        if field.name not in _SAME_AT_INFERENCE and value != field.default:
+        if field.name not in same and value != field.default:
             given = "" if value is True else f" {value}"
             return f"{flag(field.name)}{given}"
     return None
@@ -76,7 +79,13 @@ def stock_transformer(
         UserError: the weights are not those of a Transformer.
     """
     args = _stock_options(cfg, task)
-    weights = dict(model.state_dict())
+    unread = tuple(
+        f"{stack}.{name}."
+        for stack in STACKS
+        for extension in getattr(getattr(model, stack), "extensions", ())
+        for name in extension.training_modules
+    )
+    weights = {name: x for name, x in model.state_dict().items() if not name.startswith(unread)}
     if factors is not None:
         left_out = tuple(f"encoder.{name}." for name in factors.modules)
         weights = {name: x for name, x in weights.items() if not name.startswith(left_out)}

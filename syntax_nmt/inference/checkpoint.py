@@ -14,7 +14,8 @@ from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
-from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
+from syntax_nmt.data.annotation import LOADED_KINDS
+from syntax_nmt.data.annotation.columns import LOADING
 from syntax_nmt.data.data_bin_names import format_of
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError
@@ -24,8 +25,9 @@ from syntax_nmt.parsing.analyser import check_device
 # parses.
 _TEXT_ALONE = {
     **{kind.option: False for kind in LOADED_KINDS},
-    COLUMNS[0].option: None,
+    **{option: None for option in LOADING.values()},
     "parser_config": None,
+    "print_factors": False,
     "truncate_source": False,
     "num_batch_buckets": 0,
 }

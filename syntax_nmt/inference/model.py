@@ -86,7 +86,8 @@ class LoadedModel:
             UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
                 search has no such option or no such value of it.
         """
-        found = self.nbest(sentences, beam, **options)
+        check_search(beam, options)
+        found = _of_each(partial(self._translated, beam, options), sentences)
         if isinstance(sentences, str):
             return found[0].text
         return [hypotheses[0].text for hypotheses in found]
@@ -108,7 +109,7 @@ class LoadedModel:
             UserError: as of :meth:`translate`.
         """
         check_search(beam, options)
-        return _of_each(partial(self._translated, beam, options), sentences)
+        return _of_each(partial(self._translated, beam, options, factors=True), sentences)
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -253,7 +254,7 @@ class LoadedModel:
         return ForcedDecoder(self.model, self.hub.task, self._parser)
 
     def _translated(
-        self, beam: int, options: dict[str, Any], sentences: Sequence[str]
+        self, beam: int, options: dict[str, Any], sentences: Sequence[str], factors: bool = False
     ) -> list[list[ScoredTranslation]]:
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
@@ -268,6 +269,7 @@ class LoadedModel:
             batches = self.hub.cfg.dataset
             if batches.max_tokens is not None:  # that of the training, which skipped long pairs
                 batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
+            self.hub.task.gives_factors = factors
             try:
                 of_sentences = self.hub.generate(tokens, beam, **options)
             except (AssertionError, ValueError) as error:
@@ -276,7 +278,8 @@ class LoadedModel:
 
     def _scored(self, hypothesis: Mapping[str, Any]) -> ScoredTranslation:
         score = float(hypothesis["score"]) / math.log(2)
-        return ScoredTranslation(self.hub.decode(hypothesis["tokens"]), score)
+        text = self.hub.decode(hypothesis["tokens"])
+        return ScoredTranslation(text, score, hypothesis.get("factors", {}))
 
     def _pieces(self, sentence: str) -> str:
         return " ".join(self._segment(sentence))
@@ -293,7 +296,7 @@ class LoadedModel:
             bracketed = structures_of(distances, text, constituents.bracketed, MAX_TOKENS)
             return [found.block() if as_text else found.tree for found in bracketed]
         head = parent_head(self.model, text, self._parser)
-        trees = structures_of(head, text, parsed, MAX_TOKENS)
+        trees = structures_of(head, text, partial(parsed, relations=head.labels), MAX_TOKENS)
         return [found.block() if as_text else found.tree for found in trees]
 
     def _parses(self, kind: str, sentences: Sequence[str]) -> list[Any]:

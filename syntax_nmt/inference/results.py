@@ -1,6 +1,6 @@
 """What a loaded model returns for sentences and pairs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,10 +18,13 @@ class ScoredTranslation:
         text: as raw text.
         score: as `fairseq-interactive` prints it: the sum of the tokens' log-probabilities to base
             2, EOS included, by default divided by their number (`lenpen`, `unnormalized`).
+        factors: of a model with target factors, by name a value for each word; the words
+            themselves are `form`.
     """
 
     text: str
     score: float
+    factors: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.text

@@ -20,6 +20,7 @@ from syntax_nmt.methods import (
     position_bias,
     relation_network,
     structural_positions,
+    target_factors,
     tree_distance,
     tree_encoder,
     tree_orders,
@@ -30,6 +31,7 @@ from syntax_nmt.methods.method import Method, Part
 # From what acts lowest in a model to what stands on top. Options are listed the other way round.
 METHODS: tuple[Method, ...] = (
     linguistic_features.METHOD,
+    target_factors.METHOD,
     position_bias.METHOD,
     structural_positions.METHOD,
     parent_scaled.METHOD,

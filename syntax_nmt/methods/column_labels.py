@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Optional
 from fairseq.dataclass import FairseqDataclass
 from fairseq.tasks import FairseqTask
 
-from syntax_nmt.arguments import encoder_option
+from syntax_nmt.arguments import decoder_option, encoder_option
 from syntax_nmt.checkpoints.label_text import join_labels, split_labels
-from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.data.annotation import COLUMNS, TARGET_COLUMNS
 from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE
 
 
 def _option(column: Column) -> tuple[str, Any, Any]:
@@ -22,18 +23,19 @@ def _option(column: Column) -> tuple[str, Any, Any]:
         f"the values of {column.name.upper()} in the order of their ids, separated by spaces; "
         f"checkpoints store them (default: those of {column.labels_file} in the data folder)"
     )
-    return column.key, Optional[str], encoder_option(None, text)
+    of_stack = encoder_option if column.side == SOURCE else decoder_option
+    return column.key, Optional[str], of_stack(None, text)
 
 
 if TYPE_CHECKING:  # the options of methods that read columns extend it
 
     class ColumnLabelOptions(FairseqDataclass):
-        """An option a column, under the key of its annotation."""
+        """An option a column of either side, under the key of its annotation."""
 
 else:
     ColumnLabelOptions = make_dataclass(
         "ColumnLabelOptions",
-        list(map(_option, COLUMNS)),
+        list(map(_option, (*COLUMNS, *TARGET_COLUMNS))),
         bases=(FairseqDataclass,),
         namespace={"__module__": __name__},  # as Python 3.12 sets it
     )
@@ -64,6 +66,6 @@ def labels_of(options: Any, column: Column, reader: str) -> tuple[str, ...]:
     if not labels:
         raise UserError(
             f"{reader}: the data folder has no {column.labels_file}: make it with `prepare "
-            f"--features {column.name}` or `binarize --features {column.name}`"
+            f"{column.making}` or `binarize {column.making}`"
         )
     return labels

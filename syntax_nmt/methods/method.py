@@ -124,6 +124,7 @@ class Method:
         family_neutral: options that parts of both families use, although one has them.
         extractable: by structure that can be extracted from its models, the options that give it.
         same_at_inference: options that change nothing in translation.
+        same_with: of all options, further ones that change nothing in translation with them.
         as_factors: options of what engines with source factors compute, too.
         used_elsewhere: of an option's name and all options, whether a mixed model uses the option
             although it has no part of the option's family.
@@ -142,6 +143,7 @@ class Method:
     ignored_in_0_1_0: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extractable: Mapping[str, str] = field(default_factory=dict)
     same_at_inference: tuple[str, ...] = ()
+    same_with: Callable[[Any], tuple[str, ...]] = field(default=lambda options: ())
     as_factors: tuple[str, ...] = ()
     family_neutral: tuple[str, ...] = ()
     used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)

@@ -170,8 +170,9 @@ def build_decoder(
     )
     extensions = extensions_of(RNN_DECODER, given, stack)
     decoder = single(((extension, extension.decoder()) for extension in extensions), "the decoder")
-    if decoder is not None:
-        return decoder
-    readout = stack.readout(memory_dim)
-    recurrence = stack.recurrence()
-    return RNNDecoder(dictionary, embed_tokens, recurrence, readout, memory_dim, **stack.arguments)
+    if decoder is None:
+        parts = stack.recurrence(), stack.readout(memory_dim)
+        decoder = RNNDecoder(dictionary, embed_tokens, *parts, memory_dim, **stack.arguments)
+    decoder.output_dim = sizes.readout
+    decoder.register_extensions(extensions)
+    return decoder

@@ -1,8 +1,10 @@
 """The decoder of the Transformer family."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
@@ -14,12 +16,14 @@ from syntax_nmt.backbone.extension import (
     TransformerDecoderExtension,
     TransformerStack,
     composed_changes,
+    having,
     single,
 )
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.layer_hooks import (
     DecoderLayerOutput,
     captured_layer_outputs,
+    changed_outputs,
     extra_layer_inputs,
 )
 from syntax_nmt.backbone.structures import (
@@ -55,6 +59,7 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
     """
 
     need_attn = False
+    _annotation: Mapping[str, Tensor] = MappingProxyType({})
     extensions: Sequence[TransformerDecoderExtension]
 
     def __init__(
@@ -140,17 +145,29 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
             prev_output_tokens: B×T.
             *args: as of fairseq's own decoder.
             return_all_hiddens: also return what extensions add.
-            **kwargs: as of fairseq's own decoder.
+            **kwargs: as of fairseq's own decoder; and annotation of the target.
 
         Returns:
             logits, B×T×V, and a dictionary, which has the requested structures under their names.
         """
-        logits, extra = self._decoded(prev_output_tokens, *args, structures=structures, **kwargs)
+        annotation = self.annotation_among(kwargs)
+        rest = {name: value for name, value in kwargs.items() if name not in annotation}
+        with self._with_annotation(annotation):
+            logits, extra = self._decoded(prev_output_tokens, *args, structures=structures, **rest)
         if return_all_hiddens:
             padding = prev_output_tokens.eq(self.padding_idx)
             for extension in self.extensions:
                 extra.update(extension.extra(extra["inner_states"], padding, self.layers))
         return logits, extra
+
+    @contextmanager
+    def _with_annotation(self, annotation: Mapping[str, Tensor]) -> Iterator[None]:
+        """Within the context, :meth:`extract_features`, which fairseq calls, knows it."""
+        self._annotation = annotation
+        try:
+            yield
+        finally:
+            self._annotation = {}
 
     def _decoded(
         self, *args: Any, structures: StructureLayers | None, **kwargs: Any
@@ -203,13 +220,20 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
             list(extension.arguments(self.layers, encoder_out, incremental_state))
             for extension in self.extensions
         ]
+        target = self.target_read(
+            prev_output_tokens, encoder_out, incremental_state, self._annotation
+        )
+        embeds = [partial(each.embed, target=target) for each in having(self.extensions, "embed")]
         with ExitStack() as handed_over:
             for each in (changes, *arguments):
                 handed_over.enter_context(extra_layer_inputs(self.layers, each))
-            return super().extract_features(
+            if embeds:
+                handed_over.enter_context(changed_outputs(self.embed_tokens, embeds))
+            features, extra = super().extract_features(
                 prev_output_tokens, encoder_out, incremental_state,
                 full_context_alignment, alignment_layer, alignment_heads,
             )  # fmt: skip
+        return features, {**extra, **self.predicted(features, target)}
 
     def _changes(self, padding: Tensor, queries: int) -> list[Mapping[str, Tensor]]:
         """The changes of the self-attention, as arguments of each layer.

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from fairseq.data import indexed_dataset
 
-from syntax_nmt.data.annotation import DERIVED_KINDS, TEXT_KINDS
-from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, check_columns
+from syntax_nmt.data.annotation import DERIVED_KINDS, TARGET_COLUMNS, TEXT_KINDS
+from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, LISTING, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
@@ -65,6 +65,7 @@ def binarize(
     on_mismatch: str = STOP,
     attach_roots: bool = False,
     features: str | None = None,
+    target_features: str | None = None,
     feature_threshold: int = FEATURE_THRESHOLD,
     labels: str | Path | None = None,
     counts: str | Path | None = None,
@@ -89,6 +90,7 @@ def binarize(
         on_mismatch: `stop` or `skip` if the words of annotation and text differ.
         attach_roots: attaches further roots of a parse to its first word.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
+        target_features: those of the target's, likewise.
         feature_threshold: values of them that the training text has less often are `<unk>`.
         labels: a list of labels, or a folder with such lists, in place of those of the training
             text: folders with the same lists can be trained on together (`data1:data2`).
@@ -105,12 +107,15 @@ def binarize(
         UserError: nothing was found, files do not match, or another process writes there.
     """
     destdir = Path(destdir)
-    columns = check_columns(features, "--features")
+    columns = {
+        source_lang: check_columns(features, LISTING[SOURCE]),
+        target_lang: check_columns(target_features, LISTING[TARGET], TARGET_COLUMNS),
+    }
     splits = named_prefixes(trainpref, validpref, testpref)
     texts = [
         find_text_files(
             destdir, split, prefix, lang, (source_lang, target_lang), words,
-            (*TEXT_KINDS, *DERIVED_KINDS, *(() if lang == target_lang else columns)), only,
+            (*TEXT_KINDS, *DERIVED_KINDS, *columns[lang]), only,
         )
         for split, prefix in splits
         for lang in (source_lang, target_lang)
@@ -135,11 +140,12 @@ def binarize(
         None if counts is None else Path(counts),
         parsers,
     )
-    if columns and not any(columns[0] in text.annotation for text in texts):
-        raise UserError(
-            f"--features {features}: there are no dependency trees of {source_lang}, which have "
-            "them: parse the text, or give .conllu files"
-        )
+    for lang, wanted in columns.items():
+        if wanted and not any(wanted[0] in text.annotation for text in texts):
+            raise UserError(
+                f"{wanted[0].making}: there are no dependency trees of {lang}, which have the "
+                "columns: parse the text, or give .conllu files"
+            )
     busy = f"another process binarises into {destdir}: wait for it"
     with folder_lock(destdir, busy):
         for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed

@@ -152,6 +152,7 @@ class Corpus:
             "--separate": not plan.joined,
             "words": dict(plan.vocabularies),
             "--features": plan.features,
+            "--target-features": plan.target_features,
             "--attach-roots": plan.attach_roots,
         }
 
@@ -163,10 +164,10 @@ class Corpus:
                 "--append first"
             )
         for name, value in json.loads(json.dumps(self._settings())).items():
-            if recorded[name] != value:
+            if recorded.get(name) != value:  # older records lack the latest option
                 raise UserError(
                     f"--append: {name} {value}, the shards of {self.plan.folder} have "
-                    f"{recorded[name]}: give the same"
+                    f"{recorded.get(name)}: give the same"
                 )
         model = self.plan.piece_model
         if model is not None:
@@ -202,6 +203,7 @@ class Corpus:
             annotators={},
             given={},
             features=None,
+            target_features=None,
         )
         Preparation(sample, lambda line: self.note(f"sample: {line}")).run()
 

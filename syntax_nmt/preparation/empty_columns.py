@@ -28,8 +28,9 @@ def refuse_empty_in(file: Path, columns: Sequence[Column]) -> None:
             return
     for column in missing:
         raise UserError(
-            f"{file}: no word has a value in column {column.name.upper()}: leave {column.name} out "
-            "of --features, or annotate the text with a parser that gives it"
+            f"{file}: no word has a value in column {column.column.upper()}: leave "
+            f"{column.column} out of {column.listing}, or annotate the text with a parser that "
+            "gives it"
         )
 
 
@@ -39,9 +40,10 @@ def refuse_not_made(models: ParserModels, columns: Sequence[Column]) -> None:
     Raises:
         UserError: names the models.
     """
-    if LEMMA in columns and not models.has_lemmas:
-        raise UserError(
-            f"--features {LEMMA.name}: there is no lemmatiser beside {models}: leave {LEMMA.name} "
-            "out, or give --stanza-dir a folder in Stanza's own layout that has one, or "
-            "PREF.LANG.conllu with lemmas"
-        )
+    for column in columns:
+        if column.column == LEMMA.column and not models.has_lemmas:
+            raise UserError(
+                f"{column.making}: there is no lemmatiser beside {models}: leave {LEMMA.column} "
+                "out, or give --stanza-dir a folder in Stanza's own layout that has one, or "
+                "PREF.LANG.conllu with lemmas"
+            )

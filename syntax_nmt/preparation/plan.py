@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 
-from syntax_nmt.data.annotation import PREPARED_KINDS
-from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD
+from syntax_nmt.data.annotation import HEADS, PREPARED_KINDS, TARGET_COLUMNS, TARGET_HEADS
+from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, LISTING, Column, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
@@ -20,7 +20,7 @@ from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
-from syntax_nmt.text.languages import SOURCE
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Plan:
         on_mismatch: `stop` or `skip` if given annotation has other words.
         attach_roots: attaches further roots of a parse to its first word.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
+        target_features: those of the target's, likewise.
         feature_threshold: values of them that training has less often are `<unk>`.
         linearised: how parses become text; None = they do not.
         corpus: of which this is a shard; None = it is all of its corpus.
@@ -77,6 +78,7 @@ class Plan:
     on_mismatch: str = STOP
     attach_roots: bool = False
     features: str | None = None
+    target_features: str | None = None
     feature_threshold: int = FEATURE_THRESHOLD
     linearised: Linearising | None = None
     corpus: OfCorpus | None = None
@@ -90,6 +92,14 @@ class Plan:
     def kinds(self) -> Sequence[AnnotationKind]:
         """The annotation of words that is wanted: all, or trees that become text."""
         return PREPARED_KINDS if self.linearised is None else (self.linearised.kind,)
+
+    @property
+    def columns(self) -> dict[AnnotationKind, tuple[Column, ...]]:
+        """The columns to binarise, by the kind whose files have them."""
+        return {
+            HEADS: check_columns(self.features, LISTING[SOURCE]),
+            TARGET_HEADS: check_columns(self.target_features, LISTING[TARGET], TARGET_COLUMNS),
+        }
 
     @property
     def languages(self) -> tuple[str, str]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from syntax_nmt.data.annotation import DERIVED_KINDS, HEADS, KINDS, TEXT_KINDS
-from syntax_nmt.data.annotation.columns import check_columns
+from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
@@ -322,8 +321,9 @@ class Preparation:
 
         def make() -> Report:
             _remove_annotation(plan.data_bin)
-            for path in {plan.annotation_text("train", HEADS)}.intersection(parsers):
-                refuse_empty_in(path, check_columns(plan.features, "--features"))
+            for kind, columns in plan.columns.items():
+                for path in {plan.annotation_text("train", kind)}.intersection(parsers):
+                    refuse_empty_in(path, columns)
             written = binarize(
                 *plan.languages,
                 plan.data_bin,
@@ -336,6 +336,7 @@ class Preparation:
                 workers=plan.workers,
                 attach_roots=plan.attach_roots,
                 features=plan.features,
+                target_features=plan.target_features,
                 feature_threshold=plan.feature_threshold,
                 labels=None if plan.corpus is None else plan.corpus.labels,
                 counts=plan.label_counts,
@@ -362,6 +363,8 @@ class Preparation:
             made_from["derived"] = ",".join(derived)
         if plan.features is not None:
             made_from["features"] = f"{plan.features} {plan.feature_threshold}"
+        if plan.target_features is not None:
+            made_from["target features"] = f"{plan.target_features} {plan.feature_threshold}"
         if parsers:
             made_from["parsers"] = ", ".join(parsers.values())
         if plan.corpus is not None:

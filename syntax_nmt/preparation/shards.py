@@ -222,7 +222,10 @@ class _ShardPreparation(Preparation):
             "words": dict(plan.vocabularies),
             "annotators": made,
             "labels": None if plan.corpus.labels is None else list_sums(plan.corpus.labels),
-            "policy": [plan.on_mismatch, plan.attach_roots, plan.features],
+            "policy": [
+                *(plan.on_mismatch, plan.attach_roots, plan.features),
+                *([plan.target_features] if plan.target_features else []),
+            ],
         }
 
     def _make(self) -> Report:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.accuracy import AccuracyFigures
 from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
 from syntax_nmt.scoring.groups import compare_groups
+from syntax_nmt.scoring.parallel_text import check_parallel
 from syntax_nmt.scoring.scores import Scores, corpus_scores
 from syntax_nmt.scoring.sentences import GroupSettings, sentence_groups
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
 from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.output_formats import parse_factors
 from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
 from syntax_nmt.scoring.translations.resampling import Confidence
 from syntax_nmt.scoring.words.bucket_scores import compare_words, score_words
+from syntax_nmt.scoring.words.matches import factor_accuracies
 from syntax_nmt.scoring.words.settings import WordSettings
 
 
@@ -23,6 +29,7 @@ def score(
     bins: LengthBins = LengthBins(),
     confidence: Confidence | None = None,
     words: WordSettings | None = None,
+    factors: str | None = None,
 ) -> Scores:
     """The scores of each system, also by length if the source is known.
 
@@ -31,16 +38,40 @@ def score(
         bins: groups of lengths.
         confidence: None = no intervals.
         words: what to count of words by bucket; None = nothing.
+        factors: trees of the reference, CoNLL-U, with which target factors are compared; None =
+            they are not.
 
     Raises:
-        UserError: files of `words` are damaged or of another text.
+        UserError: files of `words` or `factors` are damaged or of another text.
     """
     metrics = metrics or MetricSet()
     # First, as its files may not fit.
     of_words = None if words is None else score_words(test_set, words, confidence)
+    of_factors = None if factors is None else _factors(test_set, factors)
     statistics = metrics.statistics(test_set.systems, test_set.references)
     found = corpus_scores(metrics, test_set, statistics, bins, confidence)
     found.words_by = of_words
+    found.factors = of_factors
+    return found
+
+
+def _factors(test_set: TestSet, conllu: str) -> dict[str, dict[str, AccuracyFigures]]:
+    """By system and factor, the accuracy over all its runs."""
+    trees = list(read_conllu(conllu, one_root=False))
+    check_parallel(conllu, len(trees), test_set.references[0].name, test_set.sentences, "sentences")
+    found = {}
+    for system in test_set.systems:
+        factors = [
+            each for file in system.files for each in parse_factors([*read_lines(file)], file)
+        ]
+        check_parallel(
+            conllu, len(trees) * len(system.files), " ".join(system.files), len(factors),
+            "sentences",
+        )  # fmt: skip
+        counted = factor_accuracies(trees * len(system.files), factors)
+        found[system.name] = {
+            name: AccuracyFigures.of(accuracy) for name, accuracy in counted.items()
+        }
     return found
 
 

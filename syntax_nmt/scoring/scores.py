@@ -1,13 +1,15 @@
 """The result of `syntax-nmt score`: scores of systems, of the corpus and by length."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
 import numpy as np
 
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult, Result
+from syntax_nmt.scoring.accuracy import AccuracyFigures
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, LongTranslations
@@ -93,6 +95,7 @@ class Scores(CommandResult):
         by_length: None where the source is not known.
         longer: translations that are far too long; None as before.
         words_by: words by bucket, of each kind that was asked for.
+        factors: by system and factor, the accuracy of target factors; None = not asked for.
     """
 
     sentences: int
@@ -102,6 +105,7 @@ class Scores(CommandResult):
     by_length: ScoresByLength | None = None
     longer: LongTranslations | None = None
     words_by: list[BucketTable] | None = None
+    factors: dict[str, dict[str, AccuracyFigures]] | None = None
 
     def findings(self, digits: int = 1) -> Findings:
         """The tables, the corpus first, and the signatures.
@@ -113,6 +117,8 @@ class Scores(CommandResult):
         tables = [self._corpus_table(digits)]
         if self.by_length is not None:
             tables += [self._length_table(self.by_length, name, digits) for name in self.metrics]
+        if self.factors is not None:
+            tables.append(_factor_table(self.factors))
         references = len(self.references)
         heading = f"{self.sentences} sentences, {references} reference{'s' * (references > 1)}"
         longer = [] if self.longer is None else [str(self.longer)]
@@ -154,6 +160,17 @@ class Scores(CommandResult):
         ]
         title = f"{column_of(self.metrics, metric)} by length, in tokens of {by_length.tokens_of}"
         return Table(["length", "sentences", *systems], rows, title)
+
+
+def _factor_table(factors: Mapping[str, Mapping[str, AccuracyFigures]]) -> Table:
+    """A row a system: the accuracies, in percent, with Wilson's interval."""
+    names = list(dict.fromkeys(name for of_system in factors.values() for name in of_system))
+    rows = [
+        [system, *(found[name].cell if name in found else NO_FIGURE for name in names)]
+        for system, found in factors.items()
+    ]
+    title = "accuracy of factors, of the words in common with the reference"
+    return Table(["system", *names], rows, title)
 
 
 Statistics = Sequence[Sequence[np.ndarray]]

@@ -10,7 +10,7 @@ from fairseq.tasks.translation import TranslationConfig
 
 from syntax_nmt.arguments import flag
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
-from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation import COLUMNS, KINDS, TARGET_COLUMNS
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation, open_annotation, read_labels
@@ -90,7 +90,9 @@ class AnnotatedSplits:
     def __init__(self, cfg: Any, vocabularies: tuple[Dictionary, Dictionary]) -> None:
         self._cfg = cfg
         self._vocabularies = vocabularies
-        check_columns(cfg.load_features, "--load-features")
+        for columns in (COLUMNS, TARGET_COLUMNS):
+            option = columns[0].option
+            check_columns(getattr(cfg, option), flag(option), columns)
         self.kinds = [kind for kind in KINDS if kind.is_loaded(cfg)]
         self.labels: dict[AnnotationKind, tuple[str, ...]] = {}
         check_same_labels([*map(Path, utils.split_paths(cfg.data or ""))], self.kinds)

@@ -12,7 +12,7 @@ from omegaconf import II
 
 from syntax_nmt.arguments import option
 from syntax_nmt.backbone.attention_kernels import ATTENTION_KERNELS, AUTO
-from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS
+from syntax_nmt.data.annotation import COLUMNS, LOADED_KINDS, TARGET_COLUMNS
 
 
 @dataclass
@@ -58,6 +58,7 @@ class SyntaxTranslationConfig(_LoadingOptions):
     """fairseq's options of the translation task; annotation to load, a parser, and kernels."""
 
     load_features: Optional[str] = option(None, COLUMNS[0].help)
+    load_target_features: Optional[str] = option(None, TARGET_COLUMNS[0].help)
     parser_config: Optional[str] = option(
         None,
         "parse the source during translation, for models that read dependencies, features, "
@@ -65,6 +66,12 @@ class SyntaxTranslationConfig(_LoadingOptions):
         "--load-trees: the file "
         "parser.json that `syntax-nmt prepare` wrote, or another JSON file of lang, subwords, "
         "parser and its models, device, max_words, batch_size (docs/data.md)",
+    )
+    print_factors: bool = option(
+        False,
+        "fairseq-generate, -interactive: print the factors of the best hypothesis of each sentence "
+        "on standard output, lines F-ID of a name and a value a word, with the words first; of "
+        "models with target factors",
     )
     attention_kernels: ChoiceEnum(ATTENTION_KERNELS) = option(  # type: ignore[valid-type]
         AUTO,

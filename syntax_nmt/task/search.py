@@ -3,13 +3,15 @@ unknown word by the source word that it attends to most.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import accumulate
 from typing import Any
 
 import torch
 from fairseq import utils
 from fairseq.data import Dictionary
+from fairseq.data.data_utils import collate_tokens
 from fairseq.search import DiverseBeamSearch, Sampling
 from fairseq.sequence_generator import SequenceGeneratorWithAlignment
 from fairseq.sequence_scorer import SequenceScorer
@@ -17,8 +19,12 @@ from omegaconf import OmegaConf, open_dict
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.extended_stack import ExtendedStack
+from syntax_nmt.backbone.structures import FACTORS, TARGET_FACTORS
+from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.batch import Batch
+from syntax_nmt.data.subwords import join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE
 
 Hypothesis = dict[str, Any]
 """Of fairseq's search: `tokens`, `score`, `positional_scores`; `attention` and `alignment` where
@@ -131,6 +137,68 @@ def renumber_for_diverse_beams(generator: Any, sample: Batch) -> Batch:
     if not diverse or "id" not in sample:
         return sample
     return {**sample, "id": torch.arange(len(sample["id"]), device=sample["id"].device)}
+
+
+WORDS = "form"
+"""The name of the words themselves beside their factors, that of CoNLL-U's column."""
+
+Factors = Mapping[str, Sequence[str]]
+"""By name, a value for each word of a hypothesis; under :data:`WORDS` the words."""
+
+
+def add_factors(
+    models: Sequence[Any], sample: Batch, hypotheses: Sequence[Sequence[Hypothesis]], task: Any
+) -> None:
+    """Gives hypotheses `factors`, of type :data:`Factors`, as far as the first model has some.
+
+    The model is forced to each hypothesis, and chooses what it chose in the search. The value of a
+    word is that of its last piece.
+
+    Args:
+        sample: with the annotation of the source.
+        hypotheses: of each sentence; changed in place.
+        task: fairseq's, which knows the dictionary.
+    """
+    if FACTORS not in getattr(getattr(models[0], "decoder", None), "structures", ()):
+        return
+    dictionary: Dictionary = task.target_dictionary
+    rows = [row for row, of_row in enumerate(hypotheses) for _ in of_row]
+    every = [hypothesis for of_row in hypotheses for hypothesis in of_row]
+    inputs = sample["net_input"]
+    given = {key for kind in KINDS if kind.side == SOURCE for key in kind.keys}
+    chosen = torch.tensor(rows, device=inputs["src_tokens"].device)
+    sources = {
+        key: value.index_select(0, chosen) if isinstance(value, Tensor) and value.dim() else value
+        for key, value in inputs.items()
+        if key in {"src_tokens", "src_lengths"} | given
+    }
+    targets = collate_tokens(
+        [hypothesis["tokens"] for hypothesis in every],
+        dictionary.pad(), dictionary.eos(), left_pad=False, move_eos_to_beginning=True,
+    )  # fmt: skip
+    with torch.no_grad():
+        _, extra = models[0](**sources, prev_output_tokens=targets, features_only=True)
+    found = {each.kind.column: each.values() for each in extra[TARGET_FACTORS]}
+    scheme = vocabulary_scheme(dictionary)
+    for row, hypothesis in enumerate(every):
+        pieces = [dictionary[token] for token in hypothesis["tokens"].tolist()[:-1]]
+        counts = pieces_per_word(pieces, scheme, "a translation")
+        ends = [*accumulate(counts)]
+        hypothesis["factors"] = {
+            WORDS: join_pieces(pieces, counts, scheme),
+            **{name: [values[row][end - 1] for end in ends] for name, values in found.items()},
+        }
+
+
+def print_factors(ids: Tensor, hypotheses: Sequence[Sequence[Hypothesis]]) -> None:
+    """Prints lines `F-ID`, name and values, with tabs between, among those of fairseq.
+
+    Args:
+        ids: of the sentences, B.
+    """
+    for number, of_row in zip(ids.tolist(), hypotheses):
+        for name, values in (of_row[0].get("factors", {}) if of_row else {}).items():
+            print(f"F-{number}\t{name}\t{' '.join(values)}")
 
 
 class Link(tuple[int, int]):

@@ -40,10 +40,12 @@ from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.raw_text_hooks import RawTextHooks
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
 from syntax_nmt.task.search import (
+    add_factors,
     build_replacing,
     check_given,
     empty_hypotheses,
     prepared_for,
+    print_factors,
     renumber_for_diverse_beams,
 )
 from syntax_nmt.task.source_parser import SourceParser
@@ -79,9 +81,11 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         fit: checks whether text looks like that of the data folder.
         typed: text typed into `fairseq-interactive` and the Python interface.
         resuming: the state that a training resumes from.
+        gives_factors: whether hypotheses have the factors of their words.
     """
 
     cfg: SyntaxTranslationConfig
+    gives_factors = False
     hands_over_annotation = True  # which the models of this package rely on
 
     def __init__(
@@ -341,7 +345,7 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
             sample = self.inputs.for_forward([model], sample)
         for way in VALIDATIONS:
             if way.applies(sample):
-                return way.validated(validate, sample, model, criterion)
+                validate = partial(way.validated, validate, model=model, criterion=criterion)
         return validate(sample)
 
     def reduce_metrics(
@@ -401,6 +405,12 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         with prepared_for(generator, models):
             found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
         free = prefix_tokens is None and constraints is None
-        if not isinstance(generator, SequenceGenerator) or not free:
-            return found
-        return empty_hypotheses(found, sample["net_input"]["src_tokens"], self.src_dict)
+        if isinstance(generator, SequenceGenerator) and free:
+            found = empty_hypotheses(found, sample["net_input"]["src_tokens"], self.src_dict)
+        if self.cfg.print_factors or self.gives_factors:
+            with exits_in_fairseq_programs():
+                best = found if self.gives_factors else [each[:1] for each in found]
+                add_factors(models, sample, best, self)
+        if self.cfg.print_factors:
+            print_factors(sample["id"], found)
+        return found

@@ -12,7 +12,7 @@ from torch import nn
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
 from syntax_nmt.backbone.rnn_interface import SUMMARY
-from syntax_nmt.backbone.structures import DISTANCES
+from syntax_nmt.backbone.structures import DISTANCES, TARGET_FACTORS
 from syntax_nmt.methods.constituent_attention.accumulation import Constituents
 from syntax_nmt.methods.constituent_attention.attention import ConstituentDecoderLayer
 from syntax_nmt.methods.tree_encoder.decoder import CHILDREN
@@ -117,13 +117,15 @@ def test_layers(model_and_task):
     if is_transformer(model.decoder):
         results.append(decoder_layers(model))
     else:
-        tags = {}
+        tags = {kind.key: sample[kind.key] for kind in model.decoder.reads_annotation}
         if "chunk_tags" in sample:
-            tags = {"chunk_tags": sample["chunk_tags"], "all_annotated": False}
+            tags["all_annotated"] = False
         logits, extra = model.decoder(
             sample["net_input"]["prev_output_tokens"], encoder_out_of(model), **tags
         )
-        results += [logits, *(x for (x,) in extra.values() if x.is_floating_point())]
+        factors = [each.logits for each in extra.pop(TARGET_FACTORS, [])]
+        found = [x for (x,) in extra.values() if x.is_floating_point()]
+        results += [logits, *factors, *found]
     assert all(result.is_meta for result in some(results))
     sum(result.float().sum() for result in results).backward()
 

@@ -367,7 +367,13 @@ def test_what_is_no_plain_transformer_is_not_exported(folder, arguments, feature
 def test_who_has_an_option():
     """A mixed model refuses what it has no use for, so that somebody must say what is whose."""
     of_both = {o.name for o in fields(SyntaxTransformerOptions) if stacks_of(o.name) == STACKS}
-    both = ("latent_", "syntactic_distance_", "position_bias", "dependency_scorer")
+    both = (
+        "latent_",
+        "syntactic_distance_",
+        "position_bias",
+        "dependency_scorer",
+        "dependency_label",
+    )
     assert {name for name in of_both if not name.startswith(both)} == {"_name"}, (
         "declare these by encoder_option or decoder_option, or say here that they are for both"
     )

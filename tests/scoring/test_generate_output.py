@@ -5,7 +5,11 @@ import random
 import pytest
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
+from syntax_nmt.scoring.translations.output_formats import (
+    is_generate_output,
+    parse_factors,
+    parse_generate_output,
+)
 
 SOURCES = ["one .", "two", "", "four four"]
 TARGETS = ["eins .", "zwei", "drei", "vier\tvier"]
@@ -105,3 +109,18 @@ def test_two_runs_in_one_file_are_refused():
 
 def test_two_shards_in_one_file_are_one_corpus():
     assert parsed(output([3, 1]) + output([0, 2])).hypotheses == tuple(HYPOTHESES)
+
+
+def test_factors_of_words():
+    """They stand among the other lines, in the order of batches."""
+    lines = ["F-1\tform\tzwei", "F-1\tupos\tNUM", "F-0\tform\teins .", "F-0\tupos\tNUM PUNCT"]
+    found = parse_factors([*lines, *output()], "x.gen")
+    assert found == [
+        {"form": ["eins", "."], "upos": ["NUM", "PUNCT"]},
+        {"form": ["zwei"], "upos": ["NUM"]},
+    ]
+    assert parse_generate_output([*lines, *output()], "x.gen").hypotheses == tuple(HYPOTHESES)
+    with pytest.raises(UserError, match=r"x\.gen: no F- lines: give --print-factors"):
+        parse_factors(output(), "x.gen")
+    with pytest.raises(UserError, match=r"x\.gen:4: 1 values of upos for 2 words: the line is"):
+        parse_factors([*lines[:3], "F-0\tupos\tNUM"], "x.gen")

@@ -1,6 +1,7 @@
 """The attachment score, counted by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from trees_of import tree_of
@@ -101,3 +102,13 @@ def test_other_numbers_of_words():
 def test_other_words():
     with pytest.raises(UserError, match="words differ"):
         over_corpus_words(["cats", "eat", "her", "fish"], GOLD, "r:1", "t:1", None)
+
+
+def test_heads_with_their_relations():
+    """LAS is never above UAS; a relation counts where the head is right."""
+    gold = replace(GOLD, relations=("nsubj", "root", "obj:x", "punct"))
+    found = replace(tree_of([1, 1, 1, 1]), relations=("nsubj", "root", "obj:y", "punct"))
+    assert attachment_score([found], [gold]).heads == Accuracy(3, 4)
+    assert attachment_score([found], [gold]).labelled == Accuracy(2, 4)
+    assert attachment_score([found], [gold], subtypes=False).labelled == Accuracy(3, 4)
+    assert attachment_score([found], [gold], punctuation=False).labelled == Accuracy(2, 3)

@@ -5,6 +5,7 @@ of fairseq's data. A kind and its side file have one name, the text file an endi
 
     HEADS, TARGET_HEADS               train.LANG.conllu    *.LANG.heads.{bin,idx}
     UPOS, XPOS, DEPREL, FEATS, LEMMA  train.LANG.conllu    *.LANG.upos.{bin,idx}, …
+    the same of the target            train.LANG.conllu    *.LANG.target_upos.{bin,idx}, …
     PHRASES                           train.LANG.trees     *.LANG.phrases.{bin,idx}
     TREES                             train.LANG.trees     *.LANG.trees.{bin,idx}
     CHUNKS                            train.LANG.chunks    *.LANG.chunks.{bin,idx}
@@ -16,7 +17,7 @@ prepared, binarised, inspected, loaded and passed to the models that declare it.
 """
 
 from syntax_nmt.data.annotation.chunks import CHUNKS
-from syntax_nmt.data.annotation.columns import COLUMNS
+from syntax_nmt.data.annotation.columns import COLUMNS, TARGET_COLUMNS
 from syntax_nmt.data.annotation.heads import HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation.phrases import PHRASES
@@ -27,7 +28,12 @@ TEXT_KINDS: tuple[AnnotationKind, ...] = (HEADS, PHRASES, CHUNKS)
 # Those that the text files of others hold, too, and an option of their own loads.
 DERIVED_KINDS: tuple[AnnotationKind, ...] = (TREES,)
 # Those with binarised files of one side each.
-BINARISED_KINDS: tuple[AnnotationKind, ...] = (*TEXT_KINDS, *DERIVED_KINDS, *COLUMNS)
+BINARISED_KINDS: tuple[AnnotationKind, ...] = (
+    *TEXT_KINDS,
+    *DERIVED_KINDS,
+    *COLUMNS,
+    *TARGET_COLUMNS,
+)
 # Those that `prepare` makes, of one side each.
 PREPARED_KINDS: tuple[AnnotationKind, ...] = (*TEXT_KINDS, TARGET_HEADS)
 # Those that an option of their own loads.

@@ -1,4 +1,4 @@
-"""Features of the source's words: a column of CoNLL-U each, beside the trees."""
+"""Features of words, of either side: a column of CoNLL-U each, beside the trees."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from syntax_nmt.arguments import flag
 from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.collation import collate_labels
@@ -15,7 +16,7 @@ from syntax_nmt.data.dependency_tree import DependencyTree, one_token
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
-from syntax_nmt.text.languages import SOURCE
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
@@ -23,6 +24,9 @@ if TYPE_CHECKING:  # commands start without torch and fairseq
 UNKNOWN = "<unk>"
 FEATURE_THRESHOLD = 2  # rarer values are unknown, by default
 EMPTY = "_"
+# By side: the task's option that loads columns, and that of `prepare` and `binarize` with the list.
+LOADING = {SOURCE: "load_features", TARGET: "load_target_features"}
+LISTING = {SOURCE: "--features", TARGET: "--target-features"}
 
 
 class Column(AnnotationKind):
@@ -32,29 +36,36 @@ class Column(AnnotationKind):
     with spaces, as a lemma may be, has underscores in their place.
 
     Args:
-        name: of the column, in lower case.
+        column: its name, in lower case.
         values: of an attribute of :class:`DependencyTree`, one a word.
-        description: a noun phrase for messages.
+        description: a noun phrase for messages, without the side.
+        side: source or target. Columns of the target have names, files and labels of their own.
     """
 
     format = CONLLU
-    side = SOURCE
-    parsed_by = "dependencies"
-    option = "load_features"
-    help = (
-        "load features of the source's words, columns of its CoNLL-U that were prepared with "
-        "`--features`: upos, xpos, deprel, feats or lemma, several with commas"
-    )
     label = "value"
 
-    def __init__(self, name: str, values: str, description: str) -> None:
-        self.name = name
-        self.making = f"--features {name}"
-        self.keys = (f"feature_{name}",)
-        self.description = description
-        self.labels_file = f"dict.{name}.txt"
-        self.title = f"{name}, in words"
+    def __init__(self, column: str, values: str, description: str, side: str = SOURCE) -> None:
+        prefix = "" if side == SOURCE else "target_"
+        self.side, self.column = side, column
+        self.name = f"{prefix}{column}"
+        self.parsed_by = "dependencies" if side == SOURCE else None
+        self.option = LOADING[side]
+        self.listing = LISTING[side]
+        self.making = f"{self.listing} {column}"
+        self.keys = (f"{prefix}feature_{column}",)
+        self.description = f"{description} of the {side}'s words"
+        self.labels_file = f"dict.{self.name}.txt"
+        self.title = f"{column}, in words"
         self._values = values
+
+    @property
+    def help(self) -> str:  # type: ignore[override]
+        """Of the option that loads it."""
+        return (
+            f"load features of the {self.side}'s words, columns of its CoNLL-U that were prepared "
+            f"with `{self.listing}`: upos, xpos, deprel, feats or lemma, several with commas"
+        )
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.name == getattr(other, "name", None)
@@ -64,11 +75,11 @@ class Column(AnnotationKind):
     @property
     def flag(self) -> str:
         """The option as it is typed."""
-        return f"--load-features {self.name}"
+        return f"{flag(self.option)} {self.column}"
 
     def is_loaded(self, options: Any) -> bool:
         """Whether the options load it."""
-        return self.name in named_columns(options.load_features)
+        return self.column in named_columns(getattr(options, self.option))
 
     def values(self, tree: DependencyTree) -> tuple[str, ...]:
         """The values of its words; `_` = none."""
@@ -91,13 +102,14 @@ class Column(AnnotationKind):
         counts = Counter({value: n for value, n in counts.items() if value != EMPTY})
         if not counts:
             raise UserError(
-                f"no word of the training text has a value in column {self.name.upper()}: leave "
-                f"{self.name} out of --features, or annotate the text with a parser that gives it"
+                f"no word of the training text has a value in column {self.column.upper()}: leave "
+                f"{self.column} out of {self.listing}, or annotate the text with a parser that "
+                "gives it"
             )
         frequent = {value for value, count in counts.items() if count >= threshold}
         if not frequent:
             raise UserError(
-                f"--feature-threshold {threshold}: every value of {self.name.upper()} is rarer "
+                f"--feature-threshold {threshold}: every value of {self.column.upper()} is rarer "
                 f"(the most frequent has {max(counts.values())}): give a lower one"
             )
         return self.ordered(frequent)
@@ -140,15 +152,20 @@ class Column(AnnotationKind):
         """The label of each word."""
         starts = np.cumsum([0, *sentence.counts])[:-1]
         named = [labels[i - 1] if 0 < i <= len(labels) else f"?{i}" for i in row[starts].tolist()]
-        return labelled(self.name, named)
+        return labelled(self.column, named)
 
 
-UPOS = Column("upos", "upos", "parts of speech of the source's words")
-XPOS = Column("xpos", "xpos", "language-specific parts of speech of the source's words")
-DEPREL = Column("deprel", "relations", "dependency relations of the source's words")
-FEATS = Column("feats", "feats", "morphology of the source's words")
-LEMMA = Column("lemma", "lemmas", "lemmas of the source's words")
-COLUMNS: tuple[Column, ...] = (UPOS, XPOS, DEPREL, FEATS, LEMMA)
+_COLUMNS = (
+    ("upos", "upos", "parts of speech"),
+    ("xpos", "xpos", "language-specific parts of speech"),
+    ("deprel", "relations", "dependency relations"),
+    ("feats", "feats", "morphology"),
+    ("lemma", "lemmas", "lemmas"),
+)
+COLUMNS: tuple[Column, ...] = tuple(Column(*each) for each in _COLUMNS)
+TARGET_COLUMNS: tuple[Column, ...] = tuple(Column(*each, TARGET) for each in _COLUMNS)
+UPOS, XPOS, DEPREL, FEATS, LEMMA = COLUMNS
+TARGET_UPOS, TARGET_DEPREL = TARGET_COLUMNS[0], TARGET_COLUMNS[2]
 
 
 def named_columns(text: str | None) -> tuple[str, ...]:
@@ -156,16 +173,19 @@ def named_columns(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",")) if text else ()
 
 
-def check_columns(text: str | None, option: str) -> tuple[Column, ...]:
+def check_columns(
+    text: str | None, option: str, columns: Sequence[Column] = COLUMNS
+) -> tuple[Column, ...]:
     """The columns of a list with commas, in its order.
 
     Args:
         option: that has the list, for messages.
+        columns: those of a side.
 
     Raises:
         UserError: an unknown name, or one twice.
     """
-    names, known = named_columns(text), {column.name: column for column in COLUMNS}
+    names, known = named_columns(text), {each.column: each for each in columns}
     for name in names:
         if name not in known:
             raise UserError(f"{option} {text}: {name!r} is no column: give {', '.join(known)}")
@@ -175,16 +195,23 @@ def check_columns(text: str | None, option: str) -> tuple[Column, ...]:
 
 
 def loading_options(kinds: Iterable[AnnotationKind]) -> tuple[str, ...]:
-    """The options of the task that load some kinds; columns are one list."""
+    """The options of the task that load some kinds; columns of a side are one list."""
     found = list(dict.fromkeys(kinds))
-    columns = ",".join(kind.name for kind in found if isinstance(kind, Column))
     flags = [kind.flag for kind in found if not isinstance(kind, Column)]
-    return (*flags, *(("--load-features", columns) if columns else ()))
+    for side, option in LOADING.items():
+        columns = _named_together(found, side)
+        flags += [flag(option), columns] if columns else []
+    return tuple(flags)
 
 
 def making_options(kinds: Iterable[AnnotationKind]) -> list[str]:
     """The options of `syntax-nmt prepare` that make annotation of these kinds."""
     kinds = list(kinds)
-    columns = [kind.name for kind in kinds if isinstance(kind, Column)]
-    options = [kind.making for kind in kinds if kind.making and kind.name not in columns]
-    return [*options, *([f"--features {','.join(columns)}"] if columns else [])]
+    options = [kind.making for kind in kinds if kind.making and not isinstance(kind, Column)]
+    lists = {option: _named_together(kinds, side) for side, option in LISTING.items()}
+    return [*options, *(f"{option} {columns}" for option, columns in lists.items() if columns)]
+
+
+def _named_together(kinds: Iterable[AnnotationKind], side: str) -> str:
+    """The columns of a side among some kinds, with commas between."""
+    return ",".join(kind.column for kind in kinds if isinstance(kind, Column) and kind.side == side)

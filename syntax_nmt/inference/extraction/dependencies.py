@@ -9,8 +9,10 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.backbone.structures import (
+    ARC_LABELS,
     DEPENDENCIES,
     PARENTS,
+    TARGET_ARC_LABELS,
     TARGET_DEPENDENCIES,
     TARGET_PARENTS,
 )
@@ -51,9 +53,11 @@ def parent_head(
         )
 
     def read(out: Any) -> np.ndarray:
-        return encoder.extra(out)[PARENTS].cpu().numpy()
+        extra = encoder.extra(out)
+        return _with_labels(extra[PARENTS].cpu().numpy(), extra.get(ARC_LABELS))
 
-    return EncoderAnswers(model, text, read, parser, return_all_hiddens=True)
+    labels = encoder.arc_labels
+    return EncoderAnswers(model, text, read, parser, labels, return_all_hiddens=True)
 
 
 def target_parent_head(
@@ -80,31 +84,68 @@ def target_parent_head(
         )
 
     def read(extra: Any, row: int, words: int) -> np.ndarray:
-        return extra[TARGET_PARENTS][row, :words, :words].cpu().numpy()
+        scores = extra[TARGET_PARENTS][row : row + 1, :words, :words].cpu().numpy()
+        return _with_labels(scores, extra.get(TARGET_ARC_LABELS), row)[0]
 
-    return ForcedAnswers(model, task, source, target, read, parser, return_all_hiddens=True)
+    labels = model.decoder.arc_labels
+    return ForcedAnswers(model, task, source, target, read, parser, labels, return_all_hiddens=True)
 
 
-def parsed(sentence: SourceSentence, scores: np.ndarray | None) -> ParsedSentence:
+_SCORE, _LABEL = "score", "label"
+
+
+def _with_labels(scores: np.ndarray, labels: Any, first: int = 0) -> np.ndarray:
+    """Scores, B×S×S, and the best label of each pair beside its score, if there are labels.
+
+    Args:
+        labels: what scores them; None = there are none.
+        first: the row of the batch with which the scores begin.
+    """
+    if labels is None:
+        return scores
+    found = np.zeros(scores.shape, dtype=[(_SCORE, scores.dtype), (_LABEL, np.int32)])
+    found[_SCORE] = scores
+    for row in range(len(scores)):  # all pairs and labels of a batch would take much memory
+        found[_LABEL][row] = labels.best(first + row, scores.shape[-1]).cpu().numpy()
+    return found
+
+
+def parsed(
+    sentence: SourceSentence, scores: np.ndarray | None, relations: Sequence[str] = ()
+) -> ParsedSentence:
     """The best tree, and the heads of largest weight, under scores between pieces.
 
     A word is represented by its first piece.
 
     Args:
-        scores: `[dependent, head]`, the diagonal that of being the root; None = no parse.
+        scores: `[dependent, head]`, the diagonal that of being the root, perhaps with labels
+            beside; None = no parse.
+        relations: names of the labels, by their numbers.
     """
     if scores is None:
         return ParsedSentence(sentence.words, None)
     first = first_pieces(np.asarray(sentence.counts, dtype=np.int32))
     scores = scores[np.ix_(first, first)]
+    labels = None
+    if scores.dtype.names is not None:
+        scores, labels = scores[_SCORE], scores[_LABEL]
     heads = maximum_arborescence(scores), scores.argmax(axis=1).tolist()
-    return ParsedSentence(sentence.words, *(_tree_of(sentence.words, each) for each in heads))
+    trees = (_tree_of(sentence.words, each, labels, relations) for each in heads)
+    return ParsedSentence(sentence.words, *trees)
 
 
-def _tree_of(words: tuple[str, ...], heads: Sequence[int]) -> DependencyTree:
-    """Heads as a tree whose relations only mark the root, which is its own head."""
-    relations = tuple("root" if head == word else "dep" for word, head in enumerate(heads))
-    return DependencyTree(words, tuple(heads), relations, ("_",) * len(words))
+def _tree_of(
+    words: tuple[str, ...],
+    heads: Sequence[int],
+    labels: np.ndarray | None,
+    relations: Sequence[str],
+) -> DependencyTree:
+    """Heads as a tree; without labels its relations only mark the root, which is its own head."""
+    named = tuple(
+        "root" if head == word else "dep" if labels is None else relations[labels[word, head]]
+        for word, head in enumerate(heads)
+    )
+    return DependencyTree(words, tuple(heads), named, ("_",) * len(words))
 
 
 def corpus_of_model(
@@ -140,10 +181,13 @@ def corpus_of_model(
                 )
                 lengths = len(gold), gold.num_surface_tokens
                 carried_over += len(sentence.words) not in lengths
-    parse = partial(structures_of, head, text, parsed, *limits, completed)
+    parse = partial(
+        structures_of, head, text, partial(parsed, relations=head.labels), *limits, completed
+    )
     return ParsedCorpus(
         len(text), parse, reference, selection, unknown, carried_over=carried_over,
-        unknown_tokens=text.unsure(completed),
+        unknown_tokens=text.unsure(completed), labelled=bool(head.labels),
+        subtypes=any(":" in label for label in head.labels),
     )  # fmt: skip
 
 

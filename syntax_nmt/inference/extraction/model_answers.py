@@ -31,7 +31,13 @@ T = TypeVar("T")
 
 
 class StructureExtractor(Protocol):
-    """Gets a model's structures for the sentences of a text."""
+    """Gets a model's structures for the sentences of a text.
+
+    Attributes:
+        labels: names of the labels that the structures have.
+    """
+
+    labels: Sequence[str]
 
     def fits(self, index: int) -> bool:
         """Whether the model has positions for a sentence."""
@@ -57,6 +63,7 @@ class EncoderAnswers:
         model: in evaluation mode.
         read: the numbers in the encoder's output, B×S or B×S×S.
         parser: for source annotation that the model reads; None = there is none.
+        labels: names of the labels that the numbers have.
         options: of the encoder's forward.
 
     Raises:
@@ -69,8 +76,10 @@ class EncoderAnswers:
         text: SourceText,
         read: Callable[[Any], np.ndarray],
         parser: SourceParser | None = None,
+        labels: Sequence[str] = (),
         **options: Any,
     ) -> None:
+        self.labels = labels
         self.sources = ParsedSources(model, parser)
         self.encoder: Any = model.encoder
         self.text = text
@@ -111,6 +120,7 @@ class ForcedAnswers:
         read: the numbers of a target's pieces, from what the model returned beside its logits, the
             row of the batch, and the number of these pieces, without EOS.
         parser: for source annotation that the model reads; None = there is none.
+        labels: names of the labels that the numbers have.
         options: of the model's forward.
 
     Raises:
@@ -125,8 +135,10 @@ class ForcedAnswers:
         target: SourceText,
         read: Callable[[Any, int, int], np.ndarray],
         parser: SourceParser | None = None,
+        labels: Sequence[str] = (),
         **options: Any,
     ) -> None:
+        self.labels = labels
         self.decoder = ForcedDecoder(model, task, parser)
         self.source, self.target = source, target
         self.read = read

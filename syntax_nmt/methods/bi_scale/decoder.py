@@ -1,6 +1,7 @@
 """The chunk-based bi-scale decoder."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -17,10 +18,8 @@ from syntax_nmt.backbone.structures import (
     CHUNK_BOUNDARIES,
     CHUNK_OPENS,
     CHUNK_TYPES,
-    CHUNKED,
 )
 from syntax_nmt.data.annotation import CHUNKS
-from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.bi_scale.chunk_state import INSIDE, OPENS, ChunkState
 from syntax_nmt.methods.bi_scale.options import CONTEXT, STATE
 from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
@@ -49,7 +48,6 @@ class BiScaleDecoder(RNNDecoder):
     """
 
     recurrence: BiScaleGRU
-    reads_annotation = learns_annotation = (CHUNKS,)
 
     def __init__(
         self,
@@ -75,68 +73,32 @@ class BiScaleDecoder(RNNDecoder):
             width, width, memory_dim, width, len(self.chunk_tags) + 1
         )
 
-    @property
-    def annotation_labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
-        """The types of chunks."""
-        return {CHUNKS: self.chunk_tags}
-
-    @property
-    def structures(self) -> tuple[str, ...]:
-        """Chunks, if the decoder knows types of them."""
-        return (CHUNKED,) if self.chunk_tags else ()
-
-    def forward(
-        self,
-        prev_output_tokens: Tensor,
-        encoder_out: dict[str, list[Tensor]],
-        incremental_state: IncrementalState | None = None,
-        features_only: bool = False,
-        chunk_tags: Tensor | None = None,
-        all_annotated: bool | None = None,
-        **unread: Any,
-    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
-        """Teacher-forced, or one step of a search.
-
-        Args:
-            prev_output_tokens: B×T; in a search only the last one is read.
-            incremental_state: the cache of a search.
-            features_only: omit the output layer.
-            chunk_tags: B×T, > 0 where a chunk opens, −1 everywhere in a sentence without
-                annotation; a search does not read it. None = no sentence has one.
-            all_annotated: whether every sentence has an annotation; None = read it from
-                `chunk_tags`, which synchronises a GPU.
-            **unread: arguments of Transformer decoders, ignored.
-
-        Returns:
-            logits B×T×V, and a dictionary of lists of one tensor each. `attn`: the weights of the
-            words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
-            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×classes,
-            meaningful only where `opened` is True. In a search `joint_score`, B×1×1, instead of the
-            logits of boundaries and tags.
-        """
-        features, extra = self.extract_features(
-            prev_output_tokens, encoder_out, incremental_state, chunk_tags, all_annotated
-        )
-        return features if features_only else self.output_layer(features), extra
-
     def extract_features(
         self,
         prev_output_tokens: Tensor,
         encoder_out: dict[str, list[Tensor]],
         incremental_state: IncrementalState | None = None,
-        chunk_tags: Tensor | None = None,
-        all_annotated: bool | None = None,
+        annotation: Mapping[str, Any] = MappingProxyType({}),
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
         """The readout of each step; see :meth:`forward`.
 
         Args:
             prev_output_tokens: B×T.
             incremental_state: the cache of a search.
-            chunk_tags: B×T.
+            annotation: `chunk_tags`, B×T, > 0 where a chunk opens, −1 everywhere in a sentence
+                without annotation; a search does not read it, and without it no sentence has one.
+                `all_annotated`: whether every sentence has an annotation; without it, it is read
+                from `chunk_tags`, which synchronises a GPU.
 
         Returns:
-            B×T×readout_dim, and the dictionary.
+            B×T×readout_dim, and a dictionary of lists of one tensor each. `attn`: the weights of
+            the words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
+            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×classes,
+            meaningful only where `opened` is True. In a search `joint_score`, B×1×1, instead of the
+            logits of boundaries and tags.
         """
+        target = self.target_read(prev_output_tokens, encoder_out, incremental_state, annotation)
+        chunk_tags, all_annotated = (annotation.get(key) for key in CHUNKS.keys)
         cache = self.get_incremental_state(incremental_state, "cache")
         memory, states = self._begin(encoder_out, incremental_state)
         if incremental_state is not None:
@@ -148,7 +110,7 @@ class BiScaleDecoder(RNNDecoder):
         boundaries = _boundaries(prev_output_tokens, chunk_tags, first=cache is None)
         chooses = _gate_chooses(chunk_tags, all_annotated)
         # Time first, as the steps are taken: words T×B×E, boundaries T×B, `steps` and states T×B×….
-        words = self.dropout_in(self.embed_tokens(prev_output_tokens.t()))
+        words = self._words(prev_output_tokens, target)
         steps = self.recurrence(words, states[0], chunk, memory, boundaries.t(), chooses)
         below, last = self._upper_layers(steps.states, states[1:-1])
         self._remember(
@@ -180,7 +142,9 @@ class BiScaleDecoder(RNNDecoder):
             features = features + 0 * sum(
                 at_least_float32(each).mean() for each in predicted.values()
             )
-        return self.dropout(features), {name: [each] for name, each in (extra | predicted).items()}
+        features = self.dropout(features)
+        found = {name: [each] for name, each in (extra | predicted).items()}
+        return features, {**found, **self.predicted(features, target)}
 
     def get_normalized_probs(
         self,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fairseq.tasks import FairseqTask
 
 from syntax_nmt.backbone.rnn_extension import RNNDecoderExtension, RNNDecoderStack
+from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.checkpoints.label_text import join_labels, split_labels
 from syntax_nmt.data.annotation import CHUNKS
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.methods.bi_scale.decoder import BiScaleDecoder
 from syntax_nmt.methods.bi_scale.options import BOTH, CONTEXT, STATE, STEP, WORD, BiScaleOptions
 from syntax_nmt.methods.bi_scale.recurrence import BiScaleGRU
@@ -18,6 +21,17 @@ class BiScale(RNNDecoderExtension):
     """A decoder with a chunk state in addition to the word state."""
 
     option = "--bi-scale"
+    reads = learns = (CHUNKS,)
+
+    @property
+    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The types of chunks."""
+        return {CHUNKS: split_labels(self.options.chunk_tags)}
+
+    @property
+    def structures(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Chunks, if the decoder knows types of them."""
+        return (CHUNKED,) if self.labels[CHUNKS] else ()
 
     def decoder(self) -> BiScaleDecoder:
         """The decoder."""

@@ -17,13 +17,20 @@ heads of both sides are biaffine parsers.
 | Deguchi et al. | here |
 |---|---|
 | (W q_i)·k_j + b·k_j | `biaffine.BiaffineHead` |
-| the supervised layer of the decoder | `target_feature.TargetHead` |
+| the supervised layer of the decoder | `target_extension.TargetHead` |
 | its loss, weighed by λ | `loss.DependencyObjective` |
+
+Wang et al. name labels as what comes next: a biaffine layer as in Dozat and Manning (2017).
+
+| Dozat and Manning | here |
+|---|---|
+| 3: the scores of labels of the arcs | `syntax_nmt.methods.parent_heads.ArcLabelScorer` |
+| their loss | `syntax_nmt.methods.parent_heads.label_losses` |
 """
 
 from syntax_nmt.backbone.structures import DEPENDENCIES, TARGET_DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
-from syntax_nmt.methods.dependency_heads.extension import SupervisedHeads
+from syntax_nmt.methods.dependency_heads.extension import SupervisedHeads, take_relations
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.dependency_heads.options import (
     BIAFFINE,
@@ -85,9 +92,12 @@ METHOD = Method(
         DEPENDENCIES: "--arch dependency_transformer or with --supervised-layer",
         TARGET_DEPENDENCIES: "--arch dbsa_transformer or with --target-supervised-layer",
     },
+    take_from_data=take_relations,
     same_at_inference=(
         "supervised_layer",
         "target_supervised_layer",
         "target_dependency_shift",
+        "dependency_labels",
+        "dependency_label_dim",
     ),
 )

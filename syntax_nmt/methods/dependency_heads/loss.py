@@ -9,8 +9,11 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from syntax_nmt.backbone.structures import TARGET_PARENTS
+from syntax_nmt.backbone.structures import ARC_LABELS, TARGET_ARC_LABELS, TARGET_PARENTS
+from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
+from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
@@ -19,7 +22,7 @@ from syntax_nmt.methods.objective import (
     log_average,
     log_percentage,
 )
-from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
+from syntax_nmt.methods.parent_heads import label_losses, log_parent_head, parent_head_losses
 
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
@@ -43,31 +46,44 @@ class DependencyObjective(AuxiliaryObjective):
         child_weight: α.
         parent_weight: β.
         target_weight: λ.
+        label_weight: that of the loss of arcs' labels.
+        spans: finds the words of source and target in their tokens, for labels.
+        columns: those with files that options load.
     """
 
-    reads_annotation = (HEADS, TARGET_HEADS)
+    reads_annotation = (HEADS, TARGET_HEADS, DEPREL, TARGET_DEPREL)
     options = (
         "--criterion dependency_cross_entropy, or --child-weight and --parent-weight to "
         "syntax_cross_entropy; for the target --target-parent-weight to either"
     )
 
     def __init__(
-        self, child_weight: float, parent_weight: float, target_weight: float = 0.0
+        self,
+        child_weight: float,
+        parent_weight: float,
+        target_weight: float = 0.0,
+        label_weight: float = 0.0,
+        spans: tuple[WordSpans, ...] = (),
+        columns: tuple[AnnotationKind, ...] = (),
     ) -> None:
         self.child_weight, self.parent_weight = child_weight, parent_weight
-        self.target_weight = target_weight
+        self.target_weight, self.label_weight = target_weight, label_weight
+        self._spans = spans
         of_source = (HEADS,) if child_weight or parent_weight else ()
-        self.reads_annotation = (*of_source, *((TARGET_HEADS,) if target_weight else ()))
+        of_target = (TARGET_HEADS,) if target_weight else ()
+        self.reads_annotation = (*of_source, *of_target, *columns)
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> DependencyObjective | None:
-        """Builds the objective; None = all weights are 0.
-
-        Args:
-            task: not used.
-        """
+        """Builds the objective; None = all weights of heads are 0."""
         weights = options.child_weight, options.parent_weight, options.target_parent_weight
-        return cls(*weights) if any(weights) else None
+        if not any(weights):
+            return None
+        if not options.label_weight:
+            return cls(*weights)
+        spans = WordSpans(task.source_dictionary), WordSpans(task.target_dictionary)
+        columns = tuple(each for each in (DEPREL, TARGET_DEPREL) if each.is_loaded(task.cfg))
+        return cls(*weights, options.label_weight, spans, columns)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
@@ -88,6 +104,8 @@ class DependencyObjective(AuxiliaryObjective):
             parts.append(self._of_source(extra, sample))
         if TARGET_HEADS in self.reads_annotation:
             parts.append(self._of_target(extra, sample))
+        if self.label_weight:
+            parts += self._of_labels(extra, sample)
         losses, logs = zip(*parts)
         return sum(losses[1:], start=losses[0]), {key: x for log in logs for key, x in log.items()}
 
@@ -123,9 +141,7 @@ class DependencyObjective(AuxiliaryObjective):
                 "--target-parent-weight needs the parses of the target: add "
                 "--load-target-dependencies (`syntax-nmt prepare --target-parse` makes them)"
             )
-        heads = sample[TARGET_HEADS.key].long()
-        columns = torch.arange(heads.size(1), device=heads.device)
-        heads = heads.masked_fill(heads > columns, -1)  # heads that come later
+        heads = without_later(sample[TARGET_HEADS.key].long())
         losses, attached = parent_head_losses(extra[TARGET_PARENTS], heads)
         loss = losses.sum()
         logs = {
@@ -135,6 +151,34 @@ class DependencyObjective(AuxiliaryObjective):
             "target_parent_words": sample["ntokens"] - len(sample["target"]),  # without EOS
         }
         return self.target_weight * loss, logs
+
+    def _of_labels(self, extra: ModelExtra, sample: Batch) -> list[tuple[Tensor, Logged]]:
+        """The losses of the labels of each side whose arcs are learned, and have labels."""
+        sides = (
+            (ARC_LABELS, HEADS, DEPREL, sample["net_input"]["src_tokens"]),
+            (TARGET_ARC_LABELS, TARGET_HEADS, TARGET_DEPREL, sample["target"]),
+        )
+        found = []
+        for (name, kind, column, tokens), spans in zip(sides, self._spans):
+            if name not in extra or kind not in self.reads_annotation:
+                continue
+            if column.key not in sample:
+                raise UserError(
+                    f"--dependency-labels needs the {column.description}: add "
+                    f"{column.flag} (`syntax-nmt prepare {column.making}` makes them)"
+                )
+            heads, labels = sample[kind.key].long(), sample[column.key].long()
+            if kind == TARGET_HEADS:
+                heads = without_later(heads)
+            opens = spans.to(tokens.device).openers(tokens)
+            loss, right, supervised = label_losses(extra[name], heads, labels, opens)
+            logs = {
+                f"{name}_loss": detached_sum(loss),
+                f"{name}_right": detached_sum(right),
+                f"{name}_supervised": detached_sum(supervised),
+            }
+            found.append((self.label_weight * loss, logs))
+        return found
 
     @staticmethod
     def log(total: Callable[[str], float]) -> None:
@@ -149,6 +193,16 @@ class DependencyObjective(AuxiliaryObjective):
         log_percentage("uas", total("attached"), supervised)
         log_percentage("supervised", supervised, total("source_words"))
         log_parent_head("target_parent", total)
+        for name in (ARC_LABELS, TARGET_ARC_LABELS):
+            words = total(f"{name}_supervised")
+            log_average(f"{name}_loss", total(f"{name}_loss"), words)
+            log_percentage(f"{name}_accuracy", total(f"{name}_right"), words)
+
+
+def without_later(heads: Tensor) -> Tensor:
+    """The heads, B×T, with −1 where a head comes later."""
+    columns = torch.arange(heads.size(1), device=heads.device)
+    return heads.masked_fill(heads > columns, -1)
 
 
 def child_head_losses(log_probabilities: Tensor, heads: Tensor) -> Tensor:

@@ -10,20 +10,24 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.extension import TransformerDecoderExtension, TransformerStack
 from syntax_nmt.backbone.head_scorer import HeadScorer
-from syntax_nmt.backbone.structures import TARGET_DEPENDENCIES, TARGET_PARENTS
+from syntax_nmt.backbone.structures import TARGET_ARC_LABELS, TARGET_DEPENDENCIES, TARGET_PARENTS
 from syntax_nmt.data.annotation import TARGET_HEADS
+from syntax_nmt.data.annotation.columns import TARGET_DEPREL
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
+from syntax_nmt.errors import UserError
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
+from syntax_nmt.methods.dependency_heads.extension import LabelledArcs
 from syntax_nmt.methods.dependency_heads.options import BIAFFINE, READ, DependencyHeadOptions
 from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
-class TargetHead(TransformerDecoderExtension):
+class TargetHead(LabelledArcs, TransformerDecoderExtension):
     """The first head of a layer, whose log-probabilities the loss reads."""
 
     option = "--target-supervised-layer"
-    learns = (TARGET_HEADS,)
+    column = TARGET_DEPREL
     structures = (TARGET_DEPENDENCIES,)
 
     def __init__(self, options: DependencyHeadOptions, stack: TransformerStack) -> None:
@@ -36,6 +40,14 @@ class TargetHead(TransformerDecoderExtension):
             "decoder_layerdrop", "cross_self_attention", "decoder_xformers_att_config",
         )  # fmt: skip
 
+        self.relations = self.relations_of(options)
+        if self.relations and options.target_dependency_shift != READ:
+            raise UserError(
+                "--dependency-labels labels words that the decoder has read: give "
+                f"--target-dependency-shift {READ}, or leave --dependency-labels out"
+            )
+        self.learns: tuple[AnnotationKind, ...] = (TARGET_HEADS, *self.labels)
+
     def attention_heads(self, layer: int) -> Mapping[int, str]:
         """The head of the supervised layer."""
         return {0: "parents"} if layer == self.supervised else {}
@@ -47,7 +59,7 @@ class TargetHead(TransformerDecoderExtension):
         return BiaffineHead(0, self.stack.embed_dim // self.stack.heads)
 
     def extra(self, states: Sequence[Tensor], padding: Tensor, layers: nn.ModuleList) -> ModelExtra:
-        """Log-probabilities of the head of each word of the target.
+        """Log-probabilities of the head of each word of the target, and what scores its label.
 
         Where words are read, row and column of a word are those of the next step, and the last
         column is that of the first step, which reads EOS. Rows of EOS and pads mean nothing.
@@ -69,4 +81,6 @@ class TargetHead(TransformerDecoderExtension):
         steps = first_heads(layer.self_attn, x, 1, closed).squeeze(1)
         if self.options.target_dependency_shift == READ:  # not where it is predicted
             steps = steps.roll((-1, -1), (1, 2))
-        return {TARGET_PARENTS: steps}
+        if not self.relations:
+            return {TARGET_PARENTS: steps}
+        return {TARGET_PARENTS: steps, TARGET_ARC_LABELS: self.labeller(x).earlier()}

@@ -80,6 +80,7 @@ class GraphPropagation(nn.Module):
         if kept_pairs is None:
             kept_pairs = _KEPT[on_gpu] // (_HIDDEN_LAYERS * hidden_dim)
         padded = self.pads_on(words.device)
+        blocks: Iterator[tuple[Tensor, ...]]
         if padded:
             blocks = _padded_blocks(rows.put(first), rows.put(second), rows.padding, block)
         else:

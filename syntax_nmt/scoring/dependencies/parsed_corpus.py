@@ -100,6 +100,8 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
         unknown: whether a sentence has an unknown token.
         other_words: words that differ from the reference.
         carried_over: parses of the reference transferred from another tokenisation.
+        labelled: whether the relations of the parses are predictions.
+        subtypes: whether these have subtypes; otherwise those of the reference do not count.
         scored: the reference, with None in place of sentences that are not selected.
     """
 
@@ -108,6 +110,8 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
     unknown: Sequence[bool] = ()
     other_words: OtherWords = field(default_factory=OtherWords)
     carried_over: int = 0
+    labelled: bool = False
+    subtypes: bool = True
     scored: Trees | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -150,4 +154,12 @@ def corpus_of_file(
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    return ParsedCorpus(len(trees), parse, reference, selection, other_words=other)
+    labelled = any(
+        relation not in ("_", "dep", "root")
+        for tree in trees
+        if tree is not None
+        for relation in tree.relations
+    )
+    return ParsedCorpus(
+        len(trees), parse, reference, selection, other_words=other, labelled=labelled
+    )

@@ -1,4 +1,4 @@
-"""The output of `syntax-nmt trees` for a parsed corpus: UAS, and drawings."""
+"""The output of `syntax-nmt trees` for a parsed corpus: UAS, LAS, and drawings."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -21,6 +21,8 @@ class ParseScores(TreeFigures):
         sentences_without_gold: not compared.
         sentences_not_selected: left out by --words or --known-words.
         uas: share of words with the head of the reference; None where no word counts.
+        las: share of words with head and relation of the reference; None where the parses have no
+            relations.
         uas_before_tree_search: the same of the heads of largest weight; None where not known.
         root_accuracy: share of sentences with the root of the reference.
         punctuation: whether it counts.
@@ -32,6 +34,7 @@ class ParseScores(TreeFigures):
     sentences_without_gold: int
     sentences_not_selected: int
     uas: float | None
+    las: float | None
     uas_before_tree_search: float | None
     root_accuracy: float | None
     punctuation: bool
@@ -62,7 +65,9 @@ class ParseReport(TreeReport[ParsedSentence]):
         """The score of the trees, or None without a reference."""
         if self.corpus.scored is None:
             return None
-        return attachment_score(self._trees, self.corpus.scored, self.punctuation)
+        return attachment_score(
+            self._trees, self.corpus.scored, self.punctuation, self.corpus.subtypes
+        )
 
     def strongest_score(self) -> Accuracy | None:
         """The score of the heads of largest weight, before the tree search, or None."""
@@ -90,7 +95,8 @@ class ParseReport(TreeReport[ParsedSentence]):
             title += "" if self.punctuation else ", without punctuation"
         elif self.corpus.reference is not None:
             title += ": the reference has no parse"
-        return f"{title}\n{draw_tree(tree, reference, colour)}"
+        drawn = draw_tree(tree, reference, colour, relations=self.corpus.labelled)
+        return f"{title}\n{drawn}"
 
     def report(self) -> tuple[TreeFigures, Findings]:
         """UAS and the accuracy of roots, if there is a reference."""
@@ -106,6 +112,7 @@ class ParseReport(TreeReport[ParsedSentence]):
             sentences_without_gold=without_gold,
             sentences_not_selected=not_selected,
             uas=number(score.heads.percent),
+            las=number(score.labelled.percent) if self.corpus.labelled else None,
             uas_before_tree_search=None if strongest is None else number(strongest.percent),
             root_accuracy=number(score.roots.percent),
             punctuation=self.punctuation,
@@ -117,7 +124,10 @@ class ParseReport(TreeReport[ParsedSentence]):
             f"{score.roots.total} sentences, {'with' if self.punctuation else 'without'} "
             f"punctuation"
         )
-        columns = {"UAS": score.heads.percent, "root": score.roots.percent}
+        columns = {"UAS": score.heads.percent}
+        if self.corpus.labelled:
+            columns["LAS"] = score.labelled.percent
+        columns["root"] = score.roots.percent
         if strongest is not None:
             columns["UAS before tree search"] = strongest.percent
         table = Table(["", *columns], [["trees", *map(cell, columns.values())]])

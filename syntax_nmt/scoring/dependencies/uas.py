@@ -1,4 +1,4 @@
-"""Unlabelled attachment score: the share of words whose head is that of the reference."""
+"""Attachment scores: the share of words whose head is that of the reference, and its relation."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -25,14 +25,16 @@ class AttachmentScore:
         heads: of their words, optionally without punctuation; right is that of the reference. The
             root has none in both.
         roots: of the sentences; right is that of the reference.
+        labelled: of the words as of `heads`; right are head and relation.
     """
 
     heads: Accuracy
     roots: Accuracy
+    labelled: Accuracy
 
 
 def attachment_score(
-    hypothesis: Trees, reference: Trees, punctuation: bool = True
+    hypothesis: Trees, reference: Trees, punctuation: bool = True, subtypes: bool = True
 ) -> AttachmentScore:
     """Scores the parses of a corpus, micro-averaged over words.
 
@@ -40,11 +42,12 @@ def attachment_score(
         hypothesis: one tree a sentence, None = no parse.
         reference: likewise, over the same words.
         punctuation: whether words that are punctuation in the reference count.
+        subtypes: whether those of relations count, what stands after a colon.
 
     Raises:
         ValueError: another number of sentences, or of words in one.
     """
-    sentences = words = correct = roots = 0
+    sentences = words = correct = roots = labelled = 0
     for tree, gold in zip(hypothesis, reference, strict=True):
         if gold is None:
             continue
@@ -56,9 +59,20 @@ def attachment_score(
         sentences += 1
         words += len(counted)
         if tree is not None:  # otherwise all its words are wrong
-            correct += sum(tree.heads[word] == gold.heads[word] for word in counted)
+            attached = [word for word in counted if tree.heads[word] == gold.heads[word]]
+            correct += len(attached)
+            labelled += sum(
+                _relation(tree, word, subtypes) == _relation(gold, word, subtypes)
+                for word in attached
+            )
             roots += any(head == word == tree.heads[word] for word, head in enumerate(gold.heads))
-    return AttachmentScore(Accuracy(correct, words), Accuracy(roots, sentences))
+    heads, root = Accuracy(correct, words), Accuracy(roots, sentences)
+    return AttachmentScore(heads, root, Accuracy(labelled, words))
+
+
+def _relation(tree: DependencyTree, word: int, subtypes: bool) -> str:
+    relation = tree.relations[word]
+    return relation if subtypes else relation.partition(":")[0]
 
 
 def is_punctuation(tree: DependencyTree, word: int) -> bool:

@@ -11,6 +11,9 @@ from syntax_nmt.errors import UserError
 _LINE = re.compile(r"([STHD])-(\d+)(?:\t|$)")
 
 
+_FACTORS = re.compile(r"F-(\d+)\t(\w+)\t(.*)")
+
+
 _HYPOTHESIS = re.compile(r"[HD]-\d+\t\S*\d\S*(?:\t|$)")
 
 
@@ -70,6 +73,36 @@ def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
     others = (found[other] for other in "TSH")
     complete = (_in_order(x) if len(x) == len(hypotheses) else None for x in others)
     return GenerateOutput(hypotheses, *complete)
+
+
+def parse_factors(lines: Sequence[str], name: str) -> list[dict[str, list[str]]]:
+    """The factors of each sentence's words, from the F- lines: by name, a value a word.
+
+    Args:
+        name: of the file, for messages.
+
+    Raises:
+        UserError: there are none, or one has another number of values than words.
+    """
+    found: dict[int, dict[str, list[str]]] = {}
+    for number, line in enumerate(lines, start=1):
+        match = _FACTORS.fullmatch(line)
+        if match is None:
+            continue
+        of_sentence = found.setdefault(int(match[1]), {})
+        values, words = match[3].split(), len(of_sentence.get("form", ()))
+        if match[2] != "form" and len(values) != words:
+            raise UserError(
+                f"{name}:{number}: {len(values)} values of {match[2]} for {words} words: the line "
+                "is damaged, run fairseq-generate again"
+            )
+        of_sentence[match[2]] = values
+    if not found:
+        raise UserError(
+            f"{name}: no F- lines: give --print-factors to fairseq-generate, for a model with "
+            "target factors"
+        )
+    return [found.get(sentence, {}) for sentence in range(1 + max(found))]
 
 
 def _text(kind: str, line: str, where: str) -> str:

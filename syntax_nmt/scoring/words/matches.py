@@ -7,9 +7,13 @@ those that were found.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 
+from syntax_nmt.data.annotation.columns import COLUMNS
+from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.words.buckets import Labels, first_labels
 
 PRECISION, RECALL, F1 = SHARES = ("precision", "recall", "f1")
@@ -65,6 +69,35 @@ def count_sentence(
             _add(counts, OUTPUT, labels[place], index)
             _add(counts, FOUND, labels[place], index)
     return counts
+
+
+def factor_accuracies(
+    trees: Sequence[Optional[DependencyTree]], factors: Sequence[Mapping[str, Sequence[str]]]
+) -> dict[str, Accuracy]:
+    """By factor the share of words whose value is that of the reference's word.
+
+    The words are those that a translation has in common with its reference.
+
+    Args:
+        trees: of the references; None = no parse, whose words do not count.
+        factors: of the translations, by name a value a word; `form` has the words.
+    """
+    known = {column.column: column for column in COLUMNS}
+    counts = {name: [0, 0] for of_sentence in factors for name in of_sentence if name in known}
+    for tree, of_sentence in zip(trees, factors):
+        if tree is None or not of_sentence:
+            continue
+        places = places_of_matches(tree.words, of_sentence["form"])
+        for name, count in counts.items():
+            gold = known[name].values(tree)
+            pairs = [
+                (gold[place], value)
+                for place, value in zip(places, of_sentence.get(name, ()))
+                if place >= 0
+            ]
+            count[0] += sum(ours == theirs for theirs, ours in pairs)
+            count[1] += len(pairs)
+    return {name: Accuracy(*count) for name, count in counts.items()}
 
 
 def _add(counts: np.ndarray, column: int, labels: Labels, index: Mapping[str, int]) -> None:

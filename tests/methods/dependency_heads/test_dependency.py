@@ -6,7 +6,15 @@ import random
 import pytest
 import torch
 from nonempty import some
-from small_models import batch, build, random_sentences
+from small_models import (
+    annotated_batch,
+    batch,
+    build,
+    fill_zeros,
+    pieces_of_words,
+    random_sentences,
+    write_dictionaries,
+)
 from trees_of import random_heads
 
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
@@ -196,3 +204,127 @@ def test_missing_parses_and_missing_heads_are_named(system):
         criterion(model, sample)
     with pytest.raises(UserError, match="--supervised-layer"):
         DependencyObjective(0.4, 0.4)({}, sample)
+
+
+LABELLED = {
+    "source": ("dependency_transformer", "--parent-weight=0.5"),
+    "pre-norm": ("dependency_transformer", "--parent-weight=0.5", "--encoder-normalize-before"),
+    "target": (
+        "syntax_transformer",
+        *("--target-supervised-layer=-1", "--target-parent-weight=0.5"),
+        *("--parent-weight=0", "--child-weight=0"),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def labels_folder(tmp_path_factory):
+    folder = write_dictionaries(tmp_path_factory.mktemp("labels"), pieces=True)
+    for name in ("deprel", "target_deprel"):
+        labels = ("<unk>", "acl", "acl:relcl", "nsubj", "root", "_")
+        (folder / f"dict.{name}.txt").write_text("\n".join([*labels, ""]))
+    return folder
+
+
+def labelled(folder, name, which="full"):
+    """A model in float64 in which all parameters matter."""
+    criterion = ("--criterion=dependency_cross_entropy", "--label-weight=0.3")
+    loaded = ("--load-features=deprel", "--load-target-features=deprel")
+    options = (f"--dependency-labels={which}", "--dependency-label-dim=5")
+    model, task, cfg = build(folder, *LABELLED[name], *criterion, *loaded, *options)
+    return fill_zeros(model, 0.5).double(), task, cfg
+
+
+@pytest.mark.parametrize("which", ["full", "universal"])
+@pytest.mark.parametrize("name", LABELLED)
+def test_labels_equal_the_equations(labels_folder, name, which):
+    """Logits of gold arcs, loss and gradients, a word at a time."""
+    model, task, cfg = labelled(labels_folder, name, which)
+    sources, targets = random_sentences([9, 6]), random_sentences([5, 8], 9)
+    sample = annotated_batch(model, task, sources, targets)
+    on_source, stack = name != "target", model.decoder if name == "target" else model.encoder
+    scorer, names = stack.arc_label_scorer, stack.arc_labels
+    seen = {}
+    hook = scorer.register_forward_pre_hook(lambda module, args: seen.update(x=args[0]))
+    _, extra = model(**sample["net_input"])
+    hook.remove()
+    (objective,) = task.build_criterion(cfg.criterion).objectives
+    found, logs = objective(extra, sample)
+    objective.label_weight = 0.0
+    without, _ = objective(extra, sample)
+    sentences = sources if on_source else targets
+    prefix = "" if on_source else "target_"
+    heads, labels = sample[f"{prefix}heads"], sample[f"{prefix}feature_deprel"]
+    width = heads.size(1)
+    d = torch.nn.functional.leaky_relu(scorer.dependent(seen["x"]), 0.1).transpose(0, 1)
+    e = torch.nn.functional.leaky_relu(scorer.governor(seen["x"]), 0.1).transpose(0, 1)
+    matrix, left = scorer.of_pairs.weight.view(len(names), 5, 5), scorer.alone
+    right_half = scorer.of_pairs.bias.view(len(names), 5)
+    later = 0 if on_source else 1  # the step that reads a word comes after the one for it
+    every = ("<unk>", "acl", "acl:relcl", "nsubj", "root", "_")
+    expected, words, right = found.new_zeros(()), 0, 0
+    for row, tokens in enumerate(sentences):
+        start = width - len(tokens) if on_source else 0
+        counts = pieces_of_words(task.source_dictionary, tokens[:-1].tolist())
+        place = start
+        for count in counts:
+            head, label = int(heads[row, place]), int(labels[row, place])
+            if head >= 0 and label >= 1 and (on_source or head <= place):
+                i, j = place + later, head + later
+                logits = torch.stack(
+                    [
+                        d[row, i] @ matrix[r].t() @ e[row, j]
+                        + left.weight[r] @ d[row, i] + left.bias[r] + right_half[r] @ e[row, j]
+                        for r in range(len(names))
+                    ]
+                )  # fmt: skip
+                gold = every[label - 1]
+                gold = names.index(gold.partition(":")[0] if which == "universal" else gold)
+                expected = expected - 0.3 * logits.log_softmax(0)[gold]
+                words, right = words + 1, right + int(logits.argmax() == gold)
+            place += count
+    assert words > 3
+    key = "arc_labels" if on_source else "target_arc_labels"
+    assert (logs[f"{key}_supervised"], logs[f"{key}_right"]) == (words, right)
+    torch.testing.assert_close(found - without, expected, atol=1e-10, rtol=1e-9)
+    used = [*scorer.parameters(), model.encoder.embed_tokens.weight]
+    ours, theirs = (
+        torch.autograd.grad(y, used, retain_graph=True) for y in (found - without, expected)
+    )
+    torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-8)
+
+
+def test_the_best_labels_are_those_of_the_logits(labels_folder):
+    """Roots are `root`, other arcs are not; values without a meaning are never chosen."""
+    model, task, _ = labelled(labels_folder, "source")
+    sample = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([5, 8], 9))
+    arcs = model(**sample["net_input"])[1]["arc_labels"]
+    assert arcs.names == ("<unk>", "acl", "acl:relcl", "nsubj", "root", "_")
+    best = arcs.best(0, 8)
+    for head in range(8):
+        logits = arcs.logits(torch.full((2, 9), head))[0, :8]
+        for word in range(8):
+            wanted = 4 if word == head else 1 + int(logits[word, 1:4].argmax())
+            assert best[word, head] == wanted
+
+
+def test_words_without_a_relation_have_no_loss(labels_folder):
+    model, task, cfg = labelled(labels_folder, "source")
+    sample = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([5, 8], 9))
+    sample["feature_deprel"] = torch.full_like(sample["feature_deprel"], -1)
+    (objective,) = task.build_criterion(cfg.criterion).objectives
+    _, extra = model(**sample["net_input"])
+    found, logs = objective(extra, sample)
+    assert logs["arc_labels_loss"] == logs["arc_labels_supervised"] == 0
+    scorer = model.encoder.arc_label_scorer
+    for gradient in torch.autograd.grad(found, [*scorer.parameters()]):
+        assert not gradient.any()
+    del sample["feature_deprel"]
+    with pytest.raises(UserError, match=r"needs the dependency relations .*: add --load-f"):
+        objective(extra, sample)
+
+
+def test_labels_of_words_that_are_predicted_are_refused(labels_folder):
+    options = ("--target-supervised-layer=0", "--target-dependency-shift=predict")
+    with pytest.raises(UserError, match="--dependency-labels labels words that the decoder has"):
+        build(labels_folder, "syntax_transformer", *options, "--dependency-labels=full")

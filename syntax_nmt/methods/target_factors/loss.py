@@ -1,0 +1,146 @@
+"""Target factors: their loss, their accuracy, and validation with the decoder's own values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.structures import TARGET_FACTORS
+from syntax_nmt.data.annotation import TARGET_COLUMNS
+from syntax_nmt.data.annotation.columns import LOADING, Column, check_columns, loading_options
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.objective import (
+    AuxiliaryObjective,
+    detached_sum,
+    log_average,
+    log_percentage,
+)
+from syntax_nmt.text.languages import TARGET
+
+_IGNORED = -100
+
+
+class TargetFactorObjective(AuxiliaryObjective):
+    """`λ Σ_k Σ_r −log softmax(z^k_r)[g^k_r]`, over the words that have an annotation.
+
+    Pads, EOS and sentences without a parse do not count.
+
+    Args:
+        weight: λ.
+        columns: those with files that options load.
+    """
+
+    reads_annotation = TARGET_COLUMNS
+    options = "--criterion factor_cross_entropy, or --target-factor-weight to syntax_cross_entropy"
+
+    def __init__(self, weight: float, columns: tuple[Column, ...] = TARGET_COLUMNS) -> None:
+        self.weight, self.reads_annotation = weight, columns
+
+    @classmethod
+    def from_options(cls, options: Any, task: FairseqTask) -> TargetFactorObjective | None:
+        """Builds the objective; None = its weight is 0."""
+        if not options.target_factor_weight:
+            return None
+        loaded = getattr(task.cfg, LOADING[TARGET])
+        return cls(options.target_factor_weight, check_columns(loaded, "", TARGET_COLUMNS))
+
+    def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
+        """Computes the loss of a batch.
+
+        Args:
+            extra: has `target_factors`, as the decoder gives them.
+            sample: has B×T of each factor: the id of the word's value from 1, −1 = not supervised.
+                Validation does not need it.
+
+        Returns:
+            the weighted loss summed over words and factors, and sums for the log.
+
+        Raises:
+            UserError: the model has no factors; or a batch to be trained on lacks annotation.
+        """
+        if TARGET_FACTORS not in extra:
+            raise UserError(
+                "the model has no target factors: give --arch factor_transformer, or "
+                "--target-factors to another one"
+            )
+        losses, logs = [], {}
+        for kind, _, logits in extra[TARGET_FACTORS]:
+            if kind.key in sample:
+                values = sample[kind.key].long()
+            elif torch.is_grad_enabled():
+                raise UserError(
+                    f"the criterion needs the {kind.description}: add "
+                    f"{' '.join(loading_options([kind]))} (`syntax-nmt prepare {kind.making}` "
+                    "makes them)"
+                )
+            else:
+                values = torch.full_like(logits[..., 0], -1, dtype=torch.long)
+            supervised = values.ge(1)
+            classes = (values - 1).masked_fill(~supervised, _IGNORED)
+            losses.append(
+                cross_entropy(
+                    at_least_float32(logits).flatten(0, 1),
+                    classes.flatten(),
+                    ignore_index=_IGNORED,
+                    reduction="sum",
+                )
+            )
+            right = logits.argmax(dim=-1).eq(classes)
+            logs[f"{kind.key}_right"] = detached_sum(right)
+            logs[f"{kind.key}_words"] = detached_sum(supervised)
+            logs[f"{kind.key}_loss"] = detached_sum(losses[-1])
+        return self.weight * sum(losses[1:], start=losses[0]), logs
+
+    @staticmethod
+    def log(total: Callable[[str], float]) -> None:
+        """Logs loss and accuracy of each factor.
+
+        Args:
+            total: gives the sum of one logged key over all batches and workers.
+        """
+        for column in TARGET_COLUMNS:
+            words = total(f"{column.key}_words")
+            log_average(f"{column.name}_loss", total(f"{column.key}_loss"), words)
+            log_percentage(f"{column.name}_accuracy", total(f"{column.key}_right"), words)
+
+
+def applies(sample: Mapping[str, Any]) -> bool:
+    """Whether a batch has columns of the target among the inputs of the model."""
+    return any(column.key in sample["net_input"] for column in TARGET_COLUMNS)
+
+
+def validated(
+    validate: Callable[[Batch], tuple[Any, Any, Logged]],
+    sample: Batch,
+    model: nn.Module,
+    criterion: nn.Module,
+) -> tuple[Any, Any, Logged]:
+    """The losses of a batch whose decoder reads its own values, as in a search.
+
+    Values of the annotation tell of the words before them, so a loss with them is not comparable
+    with a baseline's.
+
+    Args:
+        validate: computes loss, sample size and log of a batch.
+        sample: with the annotation at its top, which the loss reads, and among the inputs.
+        model: not used.
+        criterion: not used.
+    """
+    keys = {key for column in TARGET_COLUMNS for key in column.keys}
+    inputs = {name: value for name, value in sample["net_input"].items() if name not in keys}
+    return validate({**sample, "net_input": inputs})
+
+
+def log(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
+    """Logs nothing but what the objective logs.
+
+    Args:
+        logging_outputs: not used.
+    """

@@ -1,0 +1,458 @@
+"""Target factors against loops in float64, what a search feeds back, and what nothing reads."""
+
+from argparse import Namespace
+
+import pytest
+import torch
+from fairseq.data import Dictionary
+from small_models import (
+    annotated_batch,
+    build,
+    enlarge,
+    fill_zeros,
+    random_sentences,
+    write_dictionaries,
+)
+from trees_of import tree_of
+
+from syntax_nmt.backbone.extension import Target
+from syntax_nmt.backbone.structures import TARGET_FACTORS
+from syntax_nmt.data.annotation import TARGET_COLUMNS
+from syntax_nmt.errors import UserError
+from syntax_nmt.export.stock_transformer import feature_in_the_way, stock_transformer
+from syntax_nmt.methods.target_factors import loss
+from syntax_nmt.scoring.accuracy import Accuracy
+from syntax_nmt.scoring.words.matches import factor_accuracies
+
+UPOS, _, DEPREL, *_ = TARGET_COLUMNS
+KINDS = (UPOS, DEPREL)
+LABELS = {"upos": 12, "deprel": 5}
+LOSS = ("--criterion=factor_cross_entropy", "--target-factor-weight=0.7")
+MODELS = {
+    "transformer": ("factor_transformer",),
+    "pre-norm": ("factor_transformer", "--decoder-normalize-before"),
+    "rnn": ("factor_rnn",),
+    "rnn+transformer": (
+        *("syntax_hybrid", "--encoder-family=rnn", "--decoder-family=transformer"),
+        "--target-factors=upos,deprel",
+    ),
+    "bi_scale": ("bi_scale_rnn", "--target-factors=upos,deprel"),
+}
+SHIFTS = ("read", "predict")
+TARGETS = (5, 8, 3)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = write_dictionaries(tmp_path_factory.mktemp("data"))
+    for name, number in LABELS.items():
+        labels = ["<unk>", *(f"{name}{i}" for i in range(number - 2)), "_"]
+        (made / f"dict.target_{name}.txt").write_text("\n".join([*labels, ""]))
+    return made
+
+
+def strong(folder, model="transformer", *options):
+    """A model in float64 in which all parameters matter."""
+    silent = "--target-factor-dropout=0"
+    if any("inputs=none" in option for option in options):
+        silent = "--target-factor-shift=read"
+    built, task, cfg = build(
+        folder, *MODELS[model], silent, *LOSS, "--load-target-features=upos,deprel", *options
+    )
+    return fill_zeros(enlarge(built, 3.0), 0.5).double(), task, cfg
+
+
+def targets_of(first=9):
+    return random_sentences(TARGETS, first)
+
+
+def sample_of(model, task, searches=False):
+    """Three pairs; at the top, values of words, the last of all without annotation."""
+    sample = annotated_batch(
+        model, task, random_sentences([9, 6, 4]), targets_of(), searches=searches
+    )
+    generator = torch.Generator().manual_seed(1)
+    for kind in KINDS:
+        values = torch.full((3, max(TARGETS)), -1, dtype=torch.int32)
+        for row, length in enumerate(TARGETS[:2]):
+            drawn = torch.randint(1, LABELS[kind.column] + 1, (length - 1,), generator=generator)
+            values[row, : length - 1] = drawn
+        sample[kind.key] = values
+        if not searches and kind.key in sample["net_input"]:
+            sample["net_input"][kind.key] = values
+    return sample
+
+
+def extension_of(model):
+    return next(each for each in model.decoder.extensions if each.option == "--target-factors")
+
+
+def guessed(values, row, r, shift):
+    """g_r: the value that row r guesses, 0 = none."""
+    place = r - 1 if shift == "read" else r
+    return max(int(values[row, place]), 0) if place >= 0 else 0
+
+
+def features_of(model, inputs):
+    """What the output layer reads, and what the model returns beside its logits."""
+    seen = {}
+    hook = model.decoder.output_projection.register_forward_pre_hook(
+        lambda module, args: seen.update(features=args[0])
+    )
+    _, extra = model(**inputs)
+    hook.remove()
+    return seen["features"], extra
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("name", MODELS)
+def test_inputs_and_losses_equal_the_equations(folder, name, shift):
+    model, task, cfg = strong(folder, name, f"--target-factor-shift={shift}")
+    sample = sample_of(model, task)
+    (objective,) = task.build_criterion(cfg.criterion).objectives
+    features, extra = features_of(model, sample["net_input"])
+    found, logs = objective(extra, sample)
+    assert [each.kind for each in extra[TARGET_FACTORS]] == [*KINDS]
+    tables = extension_of(model).tables
+    tokens = sample["net_input"]["prev_output_tokens"]
+    embeddings = model.decoder.embed_tokens.weight
+    vectors = extension_of(model).embed(
+        model.decoder.embed_tokens(tokens), Target(sample["net_input"], {})
+    )
+    expected, words, right, inputs = features.new_zeros(()), 0, 0, features.new_zeros(())
+    for row, length in enumerate(TARGETS):
+        for r in range(length):
+            vector, start = embeddings[tokens[row, r]], 0
+            for kind in KINDS:
+                size, values = LABELS[kind.column], sample[kind.key]
+                before = guessed(values, row, r - 1, shift) if r else 0
+                if before:
+                    vector = vector + tables.table.weight[start + before]
+                gold = guessed(values, row, r, shift)
+                if gold:
+                    weight = tables.output.weight[start : start + size]
+                    bias = tables.output.bias[start : start + size]
+                    logits = torch.stack([w @ features[row, r] for w in weight]) + bias
+                    expected = expected - 0.7 * logits.log_softmax(0)[gold - 1]
+                    words, right = words + 1, right + int(logits.argmax() == gold - 1)
+                start += size
+            torch.testing.assert_close(vectors[row, r], vector, atol=1e-12, rtol=0)
+            inputs = inputs + vector.sin().sum()
+    assert words == 2 * (4 + 7)  # EOS is none, the last sentence has no annotation
+    assert sum(logs[f"{kind.key}_words"] for kind in KINDS) == words
+    assert sum(logs[f"{kind.key}_right"] for kind in KINDS) == right
+    torch.testing.assert_close(found, expected, atol=1e-11, rtol=1e-10)
+    used = [*tables.output.parameters(), embeddings]
+    ours, theirs = (torch.autograd.grad(y, used, retain_graph=True) for y in (found, expected))
+    torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-9)
+    real = torch.arange(max(TARGETS)) < torch.tensor(TARGETS)[:, None]
+    ours, theirs = (
+        torch.autograd.grad(y, tables.table.weight)[0]
+        for y in (vectors.sin().sum(-1)[real].sum(), inputs)
+    )
+    torch.testing.assert_close(ours, theirs, atol=1e-11, rtol=1e-10)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("name", ["transformer", "rnn", "rnn+transformer"])
+def test_a_search_feeds_back_what_it_chose(folder, name, shift):
+    """Each value by a whole forward pass that is given those before it, as if annotated."""
+    model, task, _ = strong(folder, name, f"--target-factor-shift={shift}")
+    extension_of(model).tables.output.bias.zero_()  # values then depend on words
+    inputs = sample_of(model, task, searches=True)["net_input"]
+    assert not any(kind.key in inputs for kind in KINDS)
+    found, extra = model(**inputs)
+    chosen = {kind.key: torch.full((3, max(TARGETS)), -1) for kind in KINDS}
+    for r in range(max(TARGETS)):
+        logits, given = model(**inputs, **chosen)
+        real = torch.tensor(TARGETS) > r
+        torch.testing.assert_close(found[real, r], logits[real, r], atol=1e-10, rtol=1e-10)
+        place = r - 1 if shift == "read" else r
+        for own, other in zip(extra[TARGET_FACTORS], given[TARGET_FACTORS]):
+            if place >= 0:
+                chosen[own.kind.key][:, place] = other.logits[:, place].argmax(-1) + 1
+                ours, theirs = own.logits[real, place], other.logits[real, place]
+                torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-10)
+    assert len(set(chosen[UPOS.key].flatten().tolist()) - {-1}) >= 2
+    nothing = {kind.key: torch.full_like(chosen[kind.key], -1) for kind in KINDS}
+    assert (found - model(**inputs, **nothing)[0]).abs().max() > 1e-2
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("name", ["transformer", "rnn"])
+def test_hypotheses_keep_their_own_values(folder, name, shift):
+    """Two rows of one source that differ in words swap places."""
+    model, task, _ = strong(folder, name, f"--target-factor-shift={shift}")
+    source, (one, other) = random_sentences([6])[0], random_sentences([7, 7], 8)
+    inputs = annotated_batch(model, task, [source] * 2, [one, other], searches=True)["net_input"]
+    expected = model(**inputs)[0]
+    encoder_out = model.encoder(inputs["src_tokens"], inputs["src_lengths"])
+    order, tokens, cache = torch.tensor([1, 0]), inputs["prev_output_tokens"], {}
+    for step in range(7):
+        if step == 4:
+            before = extension_of(model).tables.last(cache)
+            model.decoder.reorder_incremental_state_scripting(cache, order)
+            assert torch.equal(extension_of(model).tables.last(cache), before[order])
+            tokens, expected = tokens[order], expected[order]
+        logits = model.decoder(tokens[:, : step + 1], encoder_out, incremental_state=cache)[0]
+        torch.testing.assert_close(logits[:, -1], expected[:, step], atol=1e-10, rtol=1e-10)
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("name", ["transformer", "rnn"])
+def test_no_row_reads_its_own_or_later_values(folder, name, shift):
+    """Each word has a value of its own; the gradient of those that are not read is exactly 0."""
+    model, task, _ = strong(folder, name, f"--target-factor-shift={shift}", "--target-factors=upos")
+    sample = annotated_batch(model, task, random_sentences([6]), random_sentences([9], 4))
+    inputs = sample["net_input"]
+    inputs[UPOS.key] = torch.tensor([[*range(1, 9), -1]])
+    logits, extra = model(**inputs)
+    table = extension_of(model).tables.table.weight
+    for r in range(9):
+        (gradient,) = torch.autograd.grad(logits[0, r].sin().sum(), table, retain_graph=True)
+        read = r - 1 if shift == "read" else r  # the values of so many words
+        assert gradient[1 : 1 + max(read, 0)].abs().sum(1).gt(0).all()
+        assert not gradient[1 + max(read, 0) :].any()
+        assert not gradient[0].any()
+    if shift == "read":  # neither does a value's own logits
+        (each,) = extra[TARGET_FACTORS]
+        (gradient,) = torch.autograd.grad(each.logits[0, 3].sin().sum(), table)
+        assert gradient[1:4].any()
+        assert not gradient[4:].any()
+
+
+def test_a_batch_without_annotation_has_no_loss(folder):
+    model, task, cfg = strong(folder)
+    sample = sample_of(model, task)
+    for kind in KINDS:
+        sample[kind.key] = torch.full_like(sample[kind.key], -1)
+    (objective,) = task.build_criterion(cfg.criterion).objectives
+    found, logs = objective(model(**sample["net_input"])[1], sample)
+    assert found == 0
+    assert logs[f"{UPOS.key}_words"] == 0
+    for parameter in extension_of(model).tables.output.parameters():
+        (gradient,) = torch.autograd.grad(found, parameter, retain_graph=True)
+        assert not gradient.any()
+
+
+def test_one_value_for_all_words_costs_nothing(folder):
+    for kind in KINDS:
+        (folder / str(kind.labels_file)).rename(folder / f"{kind.name}.kept")
+        (folder / str(kind.labels_file)).write_text("<unk>\n")
+    try:
+        model, task, cfg = strong(folder)
+    finally:
+        for kind in KINDS:
+            (folder / f"{kind.name}.kept").rename(folder / str(kind.labels_file))
+    sample = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([5, 8], 9))
+    for kind in KINDS:
+        ones = sample["target"].gt(3).int() * 2 - 1  # −1 at EOS and pads
+        sample[kind.key] = sample["net_input"][kind.key] = ones
+    (objective,) = task.build_criterion(cfg.criterion).objectives
+    found, logs = objective(model(**sample["net_input"])[1], sample)
+    assert found == 0
+    assert logs[f"{UPOS.key}_words"] == 4 + 7
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("silent", ["none", "zeros"])
+def test_without_inputs_the_model_is_the_plain_one(folder, silent):
+    """Logits and beams."""
+    options = ["--target-factor-inputs=none"] if silent == "none" else []
+    model, task, _ = strong(folder, "transformer", *options)
+    if silent == "zeros":
+        extension_of(model).tables.table.weight.zero_()
+    plain = build(folder, "syntax_transformer")[0].double()
+    weights = {k: v for k, v in model.state_dict().items() if "target_factor" not in k}
+    plain.load_state_dict(weights)
+    sample = sample_of(model, task)
+    logits = model(**sample["net_input"])[0]
+    stock = {k: v for k, v in sample["net_input"].items() if k not in {x.key for x in KINDS}}
+    assert torch.equal(logits, plain(**stock)[0])
+    found = []
+    for each in (model, plain):
+        generator = task.build_generator([each], Namespace(beam=4, max_len_b=9))
+        found.append(task.inference_step(generator, [each], sample_of(model, task)))
+    for ours, theirs in zip(*found):
+        assert [x["tokens"].tolist() for x in ours] == [x["tokens"].tolist() for x in theirs]
+        assert [x["score"] for x in ours] == [x["score"] for x in theirs]
+
+
+def test_validation_reads_the_models_own_values(folder):
+    model, task, cfg = strong(folder)
+    criterion = task.build_criterion(cfg.criterion)
+    sample = sample_of(model, task)
+    assert loss.applies(sample)
+    with torch.no_grad():
+        _, _, logs = task.valid_step(sample, model, criterion)
+        inputs = {k: v for k, v in sample["net_input"].items() if k not in {x.key for x in KINDS}}
+        own, _ = criterion(model, {**sample, "net_input": inputs})[0], None
+        gold = criterion(model, sample)[0]
+        total, _, _ = task.valid_step(sample, model, criterion)
+    torch.testing.assert_close(total, own)
+    assert (own - gold).abs() > 1e-3
+    assert logs[f"{UPOS.key}_words"] == 4 + 7
+
+
+def test_training_draws_values_that_count_as_none(folder):
+    model, task, _ = strong(folder, "transformer", "--target-factor-dropout=0.5")
+    sample = sample_of(model, task)["net_input"]
+    tokens = sample["prev_output_tokens"]
+    extension, zeros = extension_of(model), torch.zeros(*tokens.shape, 16).double()
+    whole = extension.embed(zeros, Target(sample, {}))
+    model.train()
+    torch.manual_seed(0)
+    drawn = extension.embed(zeros, Target(sample, {}))
+    same = drawn.eq(whole).all(-1)[whole.any(-1)]
+    assert same.any()
+    assert not same.all()
+
+
+def test_what_is_wrong_is_said(folder):
+    with pytest.raises(UserError, match=r"--target-factors pos: 'pos' is no column: give upos"):
+        build(folder, "factor_transformer", "--target-factors=pos")
+    with pytest.raises(UserError, match="--left-pad-target: steps of a search do not skip pads"):
+        build(folder, "factor_transformer", "--left-pad-target")
+    (folder / "dict.target_feats.txt").unlink()
+    with pytest.raises(
+        UserError, match=r"no dict.target_feats.txt: make it with `prepare --target"
+    ):
+        build(folder, "factor_transformer", "--target-factors=feats")
+    model, task, cfg = strong(folder)
+    inputs = sample_of(model, task, searches=True)["net_input"]
+    with pytest.raises(UserError, match="add --load-target-features upos,deprel"):
+        model.train()(**inputs)
+    (objective,) = task.build_criterion(cfg.criterion).objectives
+    with pytest.raises(UserError, match="the model has no target factors: give --arch"):
+        objective({}, {})
+    sample = sample_of(model, task)
+    del sample[UPOS.key]
+    with pytest.raises(UserError, match=r"add --load-target-features upos .`syntax-nmt"):
+        objective(model(**sample["net_input"])[1], sample)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("name", ["transformer", "rnn"])
+def test_hypotheses_have_what_the_search_chose(folder, name, shift, monkeypatch, capsys):
+    model, task, _ = strong(folder, name, f"--target-factor-shift={shift}")
+    tables, kept = extension_of(model).tables, []
+    choose = tables.best
+    with monkeypatch.context() as patched:
+        patched.setattr(tables, "best", lambda logits: kept.append(choose(logits)) or kept[-1])
+        generator = task.build_generator([model], Namespace(beam=1, max_len_b=6))
+        task.gives_factors = True
+        sample = annotated_batch(
+            model, task, random_sentences([6]), random_sentences([3]), searches=True
+        )
+        ((best,),) = task.inference_step(generator, [model], sample)
+    tokens, columns = best["tokens"].tolist()[:-1], extension_of(model).columns
+    assert best["factors"]["form"] == [task.target_dictionary[token] for token in tokens]
+    start = 1
+    for place, (column, labels) in enumerate(columns.items()):
+        found = best["factors"][column.column]
+        for word, value in enumerate(found):
+            ids = kept[word + (shift == "read")]  # the step that reads a word, or predicts it
+            assert value == labels[int(ids[0, 0, place]) - start]
+        start += len(labels)
+    assert len(tokens) > 2
+    task.cfg.print_factors = True
+    task.inference_step(generator, [model], sample)
+    lines = [f"F-0\t{key}\t{' '.join(values)}" for key, values in best["factors"].items()]
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_factors_of_words_in_common_with_the_reference():
+    tree = tree_of([1, 1, 1, 1], words=["a", "b", "a", "c"], upos=["DET", "VERB", "NOUN", "X"])
+    factors = {"form": ["a", "d", "a", "b"], "upos": ["DET", "VERB", "DET", "VERB"]}
+    assert factor_accuracies([tree, None], [factors, factors]) == {"upos": Accuracy(2, 3)}
+
+
+@pytest.mark.parametrize("inputs", ["own", "none"])
+def test_export(folder, inputs):
+    """Without what no step reads the model is fairseq's."""
+    model, task, cfg = build(folder, "factor_transformer", f"--target-factor-inputs={inputs}")
+    feature = feature_in_the_way(model, cfg.model)
+    if inputs == "own":
+        assert feature == "--target-factors upos,deprel"
+        return
+    assert feature is None
+    stock, _ = stock_transformer(model, cfg.model, task)
+    given = sample_of(model, task, searches=True)["net_input"]
+    real = given["prev_output_tokens"].ne(task.target_dictionary.pad())
+    torch.testing.assert_close(stock(**given)[0][real], model(**given)[0][real])
+
+
+PLACES = 10
+
+
+@pytest.fixture(scope="module")
+def parity(tmp_path_factory):
+    """Words of the target that look the same whether an even or odd number of the source's letters
+    so far is a b; only the last word of a translation tells it."""
+    folder, dictionary = tmp_path_factory.mktemp("parity"), Dictionary()
+    for place in range(PLACES):
+        for symbol in (f"a{place}", f"b{place}", f"w{place}"):
+            dictionary.add_symbol(symbol)
+    dictionary.add_symbol("even")
+    dictionary.add_symbol("odd")
+    for language in ("src", "tgt"):
+        dictionary.save(str(folder / f"dict.{language}.txt"))
+    (folder / "dict.target_upos.txt").write_text("<unk>\nEVEN\nODD\n_\n")
+    return folder
+
+
+def drawn(dictionary, sentences, generator, reads):
+    """A batch, with the tag of each word."""
+    bits = torch.randint(0, 2, (sentences, PLACES), generator=generator)
+    odd = bits.cumsum(1) % 2
+    letters = torch.tensor([[dictionary.index(f"{x}{i}") for x in "ab"] for i in range(PLACES)])
+    words = torch.tensor([dictionary.index(f"w{i}") for i in range(PLACES)])
+    last = torch.tensor([dictionary.index("even"), dictionary.index("odd")])[odd[:, -1:]]
+    eos = torch.full((sentences, 1), dictionary.eos())
+    target = torch.cat([words.expand(sentences, -1), last, eos], 1)
+    inputs = {
+        "src_tokens": torch.cat([letters[torch.arange(PLACES), bits], eos], 1),
+        "src_lengths": torch.full((sentences,), PLACES + 1),
+        "prev_output_tokens": target.roll(1, 1),
+    }
+    tags = torch.cat([odd + 2, torch.full((sentences, 2), -1)], 1)
+    sample = {"net_input": inputs, "target": target, "ntokens": target.numel(), UPOS.key: tags}
+    return {**sample, "net_input": {**inputs, UPOS.key: tags} if reads else inputs}
+
+
+def share_right(folder, inputs, updates=260):
+    """The share of right translations after training on random pairs."""
+    options = ("--target-factors=upos", "--target-factor-shift=predict")
+    silent = ("--target-factor-dropout=0",) if inputs == "own" else ()
+    model, task, cfg = build(
+        folder, "factor_transformer", "--criterion=factor_cross_entropy", *options, *silent,
+        f"--target-factor-inputs={inputs}", "--load-target-features=upos", width=32,
+    )  # fmt: skip
+    criterion, dictionary = task.build_criterion(cfg.criterion), task.target_dictionary
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
+    generator = torch.Generator().manual_seed(1)
+    model.train()
+    for update in range(updates):
+        for group in optimizer.param_groups:
+            group["lr"] = 3e-3 * min(1, update / 50) * (1 if update < 0.6 * updates else 0.3)
+        sample = drawn(dictionary, 64, generator, reads=inputs == "own")
+        loss, size, _ = criterion(model, sample)
+        optimizer.zero_grad()
+        (loss / size).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    sample = drawn(dictionary, 200, torch.Generator().manual_seed(2), reads=False)
+    search = task.build_generator([model.eval()], Namespace(beam=2, max_len_b=PLACES + 3))
+    found = task.inference_step(search, [model], {**sample, "id": torch.arange(200)})
+    pairs = zip(found, sample["target"].tolist())
+    return sum(best["tokens"].tolist() == target for (best, *_), target in pairs) / 200
+
+
+def test_factors_tell_what_words_do_not(parity):
+    """Each tag follows from the one before and a letter; from the words alone the last word is a
+    guess, also where tags are predicted and not read."""
+    assert share_right(parity, "own") > 0.9
+    assert share_right(parity, "none") < 0.65
