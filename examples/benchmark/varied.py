@@ -27,6 +27,7 @@ from quiet import silence
 from sizes import Sizes, add_size_arguments, sizes_of
 from speed import COMPARISONS
 from systems import BenchmarkedSystem, build, command_of, is_ours
+from works import System
 
 import syntax_nmt
 from syntax_nmt.data.annotation.columns import loading_options
@@ -94,7 +95,7 @@ def by_passes(args: argparse.Namespace, sizes: Sizes) -> Iterator[tuple[str, ...
     systems = [built(name, args, sizes) for name in args.arch]
     batches = {system.name: batches_of(system, args) for system in systems}
 
-    def work(system: BenchmarkedSystem) -> None:
+    def work(system: System) -> None:
         some = batches[system.name]
         system.train([{**batch, "net_input": dict(batch["net_input"])} for batch in some])
 
@@ -145,7 +146,7 @@ def batches_of(system: BenchmarkedSystem, args: argparse.Namespace) -> list[dict
     return found
 
 
-def timed(work: Work, system: BenchmarkedSystem) -> float:
+def timed(work: Work, system: System) -> float:
     """Seconds of a pass."""
     start = time.perf_counter()
     work(system)
