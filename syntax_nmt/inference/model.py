@@ -72,6 +72,7 @@ class LoadedModel:
         """The model itself, fairseq's or of this package."""
         return self.hub.models[0]
 
+    @_in_python
     def translate(
         self, sentences: str | Sequence[str], beam: int = 5, **options: Any
     ) -> str | list[str]:
