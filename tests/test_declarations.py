@@ -6,6 +6,8 @@ from dataclasses import fields
 
 import tested_methods
 from commands import REPOSITORY
+from methods import BASES
+from methods import METHODS as TRAINED
 
 from syntax_nmt.methods import METHODS
 from syntax_nmt.models.options import SyntaxRNNOptions, SyntaxTransformerOptions
@@ -95,3 +97,11 @@ def test_what_tests_know_is_of_declared_methods():
         of_methods = name in ("ENABLING_OPTIONS", "TRIALS", "FINDS_WORDS", "FINDS_ENDS")
         assert table, name
         assert {*table} <= (names if of_methods else recipes), name
+
+
+def test_endurance_is_tested_for_every_architecture():
+    found = {method.partition("+")[0] for method in TRAINED}
+    assert found == BASES, (
+        f"METHODS in tests/methods.py needs the training options of {sorted(BASES - found)}, and "
+        f"is to forget {sorted(found - BASES)}"
+    )

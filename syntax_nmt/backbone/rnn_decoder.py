@@ -73,6 +73,7 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
     ) -> None:
         super().__init__(dictionary)
         width = recurrence.state_dim
+        self.output_dim = readout_dim
         self.embed_tokens = embed_tokens
         self.recurrence = recurrence
         self.readout = readout

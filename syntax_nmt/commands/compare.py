@@ -33,7 +33,7 @@ from syntax_nmt.commands.shared.test_sets import (
 from syntax_nmt.commands.shared.words import add_word_arguments, files_of_words, word_settings
 from syntax_nmt.reporting.output import check_outputs
 from syntax_nmt.scoring.evaluation import compare
-from syntax_nmt.scoring.sentences import EDGES, KINDS, LEAST_SENTENCES, GroupSettings
+from syntax_nmt.scoring.sentence_groups import EDGES, KINDS, LEAST_SENTENCES, GroupSettings
 from syntax_nmt.scoring.translations.lengths import LengthLimit
 
 EXAMPLE = (

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.export.engines import CTRANSLATE2, FAIRSEQ, QUANTIZATIONS
+from syntax_nmt.export import CTRANSLATE2, FAIRSEQ, QUANTIZATIONS
 
 EXAMPLE = (
     "syntax-nmt export checkpoints/checkpoint_best.pt --data prepared --to ctranslate2 "

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
 def _write(args: argparse.Namespace) -> None:
     # Load sacrebleu, which --help does without, and matplotlib.
     from syntax_nmt.pictures.report_page.page import rating_html
-    from syntax_nmt.scoring.ratings import Sheet
+    from syntax_nmt.scoring.rating_sheet import Sheet
     from syntax_nmt.scoring.translations.evaluation_set import TestSet
 
     systems: dict[str, list[str]] = {}
@@ -112,7 +112,8 @@ def _write(args: argparse.Namespace) -> None:
 
 
 def _read(args: argparse.Namespace) -> None:
-    from syntax_nmt.scoring.ratings import TESTS, Key, rate, rater_names, read_marks
+    from syntax_nmt.scoring.rating_sheet import Key
+    from syntax_nmt.scoring.ratings import TESTS, rate, rater_names, read_marks
     from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
 
     check_outputs(findings_outputs(args), [args.key, *args.marks])

@@ -14,7 +14,7 @@ from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import check_outputs
 from syntax_nmt.scoring.parallel_text import check_parallel
-from syntax_nmt.scoring.sentences import CONSTRUCTIONS, Selection, Wanted, select
+from syntax_nmt.scoring.selection import CONSTRUCTIONS, Selection, Wanted, select
 
 EXAMPLE = (
     "syntax-nmt select test.de.conllu --construction separable --distance 5 --text test.en test.de "

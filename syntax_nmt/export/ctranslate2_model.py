@@ -75,7 +75,7 @@ def convert(
     the source's factors with the scheme of its subwords.
 
     Args:
-        quantization: one of :data:`~syntax_nmt.export.engines.QUANTIZATIONS`; None = float32.
+        quantization: one of :data:`~syntax_nmt.export.QUANTIZATIONS`; None = float32.
 
     Raises:
         UserError: CTranslate2 does not know an option of the model, or computes something else.

@@ -173,6 +173,5 @@ def build_decoder(
     if decoder is None:
         parts = stack.recurrence(), stack.readout(memory_dim)
         decoder = RNNDecoder(dictionary, embed_tokens, *parts, memory_dim, **stack.arguments)
-    decoder.output_dim = sizes.readout
     decoder.register_extensions(extensions)
     return decoder

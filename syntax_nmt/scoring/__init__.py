@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from syntax_nmt.scoring.comparison import Comparison
     from syntax_nmt.scoring.evaluation import compare, score
     from syntax_nmt.scoring.scores import Scores
-    from syntax_nmt.scoring.sentences import GroupSettings
+    from syntax_nmt.scoring.sentence_groups import GroupSettings
     from syntax_nmt.scoring.translations.evaluation_set import TestSet
     from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
     from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings

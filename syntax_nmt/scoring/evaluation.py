@@ -10,7 +10,7 @@ from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
 from syntax_nmt.scoring.groups import compare_groups
 from syntax_nmt.scoring.parallel_text import check_parallel
 from syntax_nmt.scoring.scores import Scores, corpus_scores
-from syntax_nmt.scoring.sentences import GroupSettings, sentence_groups
+from syntax_nmt.scoring.sentence_groups import GroupSettings, sentence_groups
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
 from syntax_nmt.scoring.translations.metrics import MetricSet

@@ -21,7 +21,7 @@ import numpy as np
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Table
 from syntax_nmt.reporting.result import Result
-from syntax_nmt.scoring.sentences import SentenceGroups
+from syntax_nmt.scoring.sentence_groups import SentenceGroups
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (

@@ -6,7 +6,6 @@ import pytest
 from commands import fairseq, refuse, succeed
 from methods import STOCK
 from prepared_corpus import TEST_SENTENCES
-from training import TRAINING
 
 
 def outputs(text):
@@ -50,9 +49,9 @@ def test_validate_logs_the_attachment(prepared, checkpoint):
 
 
 @pytest.mark.dear
-def test_training_logs_and_resumes(prepared, tmp_path):
+def test_training_logs_and_resumes(prepared, tmp_path, training):
     """Side losses are logged apart, in training and validation; a stopped run goes on."""
-    train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
+    train = fairseq("train", prepared.data, *training, "--save-dir", tmp_path)
     done = succeed(*train, "--max-update", "6")
     log = done.stdout + done.stderr
     for split in ("train", "valid"):
@@ -64,17 +63,17 @@ def test_training_logs_and_resumes(prepared, tmp_path):
 
 
 @pytest.mark.dear
-def test_validation_with_bleu_resumes(prepared, tmp_path):
+def test_validation_with_bleu_resumes(prepared, tmp_path, training):
     """`--eval-bleu` puts numpy's numbers into the checkpoint; the safe loader reads them."""
-    train = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path)
+    train = fairseq("train", prepared.data, *training, "--save-dir", tmp_path)
     bleu = ("--eval-bleu", "--eval-bleu-args", '{"beam": 2, "max_len_b": 5}')
     succeed(*train, *bleu, "--best-checkpoint-metric", "bleu", "--max-update", "2")
     done = succeed(*train, *bleu, "--best-checkpoint-metric", "bleu", "--max-update", "3")
     assert "Loaded checkpoint" in done.stderr + done.stdout
 
 
-def test_heads_without_supervision_are_mentioned(prepared, tmp_path):
-    unsupervised = [option for option in TRAINING if option != "--load-dependencies"]
+def test_heads_without_supervision_are_mentioned(prepared, tmp_path, training):
+    unsupervised = [option for option in training if option != "--load-dependencies"]
     done = succeed(
         *fairseq("train", prepared.data, *unsupervised, "--save-dir", tmp_path),
         *("--criterion", "label_smoothed_cross_entropy", "--max-update", "1"),
@@ -85,9 +84,9 @@ def test_heads_without_supervision_are_mentioned(prepared, tmp_path):
 
 
 @pytest.mark.dear
-def test_a_model_of_fairseqs_own_beside_the_annotation_files(prepared, tmp_path):
+def test_a_model_of_fairseqs_own_beside_the_annotation_files(prepared, tmp_path, training):
     """`--load-phrases` for all systems alike: trained, validated and translated, with a warning."""
-    options = (*TRAINING, *STOCK, "--load-phrases", "--max-update", "2", "--save-dir", tmp_path)
+    options = (*training, *STOCK, "--load-phrases", "--max-update", "2", "--save-dir", tmp_path)
     done = succeed(*fairseq("train", prepared.data, *options))
     assert (done.stdout + done.stderr).count("--load-phrases: has no effect") == 1
     assert '"valid_loss"' in done.stdout + done.stderr
@@ -100,8 +99,8 @@ def test_a_model_of_fairseqs_own_beside_the_annotation_files(prepared, tmp_path)
 
 
 @pytest.mark.parametrize("option", ["--truncate-source", "--num-batch-buckets=2"])
-def test_options_that_move_tokens(prepared, tmp_path, option):
-    command = fairseq("train", prepared.data, *TRAINING, "--save-dir", tmp_path, option)
+def test_options_that_move_tokens(prepared, tmp_path, option, training):
+    command = fairseq("train", prepared.data, *training, "--save-dir", tmp_path, option)
     assert option.split("=")[0] in refuse(*command)
 
 

@@ -116,9 +116,9 @@ def test_same_seed_and_resumed_on_a_gpu(method, run_program, tmp_path):
         assert state["optimizer_history"][-1]["num_updates"] == UPDATES
         found.append(state["model"])
     # On a GPU some sums have no fixed order, as they are made of atomic additions: the gradient of
-    # memory-efficient attention, of `gather` (gates of graph convolution) and of cuDNN's
-    # convolutions (relation networks). Adam divides a gradient that is nothing but rounding by its
-    # own size: such weights, of which there are few, move by up to the learning rate an update.
+    # memory-efficient attention, and of `gather` (gates of graph convolution). Adam divides a
+    # gradient that is nothing but rounding by its own size: such weights, of which there are few,
+    # move by up to the learning rate an update.
     farthest = 2 * LEARNING_RATE * UPDATES
     for other in found[1:]:
         for name, weight in found[0].items():

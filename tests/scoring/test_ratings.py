@@ -11,7 +11,8 @@ from nltk.metrics.agreement import AnnotationTask
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.scoring.ratings import CRITERIA, cohens_kappa
+from syntax_nmt.scoring.rating_sheet import CRITERIA
+from syntax_nmt.scoring.ratings import cohens_kappa
 
 REFERENCE = sentences(60)
 COLUMNS = [criterion.column for criterion in CRITERIA]

@@ -24,8 +24,8 @@ Wang et al. name labels as what comes next: a biaffine layer as in Dozat and Man
 
 | Dozat and Manning | here |
 |---|---|
-| 3: the scores of labels of the arcs | `syntax_nmt.methods.parent_heads.ArcLabelScorer` |
-| their loss | `syntax_nmt.methods.parent_heads.label_losses` |
+| 3: the scores of labels of the arcs | `arc_labels.ArcLabelScorer` |
+| their loss | `arc_labels.label_losses` |
 """
 
 from syntax_nmt.backbone.structures import DEPENDENCIES, TARGET_DEPENDENCIES

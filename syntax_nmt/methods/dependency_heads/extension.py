@@ -18,6 +18,7 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
+from syntax_nmt.methods.dependency_heads.arc_labels import NO_LABELS, ArcLabelScorer
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
 from syntax_nmt.methods.dependency_heads.loss import (
     CHILD_HEAD,
@@ -26,7 +27,7 @@ from syntax_nmt.methods.dependency_heads.loss import (
     SUPERVISED_HEADS,
 )
 from syntax_nmt.methods.dependency_heads.options import BIAFFINE, DependencyHeadOptions
-from syntax_nmt.methods.parent_heads import NO_LABELS, ArcLabelScorer, first_heads
+from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 

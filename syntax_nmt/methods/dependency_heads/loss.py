@@ -16,13 +16,14 @@ from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.dependency_heads.arc_labels import label_losses
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
     log_average,
     log_percentage,
 )
-from syntax_nmt.methods.parent_heads import label_losses, log_parent_head, parent_head_losses
+from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
 
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2

@@ -10,7 +10,7 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import Needs, decoder_option, encoder_option, option
 from syntax_nmt.methods.column_labels import ColumnLabelOptions
-from syntax_nmt.methods.parent_heads import FULL, LABELS, NO_LABELS, UNIVERSAL
+from syntax_nmt.methods.dependency_heads.arc_labels import FULL, LABELS, NO_LABELS, UNIVERSAL
 
 DOT, BIAFFINE = "dot", "biaffine"
 SCORERS = (DOT, BIAFFINE)

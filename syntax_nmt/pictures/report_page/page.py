@@ -15,7 +15,7 @@ from syntax_nmt.pictures.report_page.picture import (
 from syntax_nmt.pictures.report_page.report_data import ReportData
 from syntax_nmt.pictures.report_page.structure_pictures import structure_groups
 from syntax_nmt.reporting.training_log import training_figures
-from syntax_nmt.scoring.ratings import CRITERIA, Sheet
+from syntax_nmt.scoring.rating_sheet import CRITERIA, Sheet
 from syntax_nmt.scoring.translations.results import balanced_notes, interval_text, signed
 from syntax_nmt.scoring.translations.significance import DifferenceTest
 from syntax_nmt.scoring.words.bucket_tables import comparison_tables, score_tables, word_notes

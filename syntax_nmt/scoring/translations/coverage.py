@@ -12,6 +12,7 @@ Both are 0 where an order has none. Lower is better. Of several references an n-
 the smallest number that is not 0; the fewest lacking n-grams count, and the most n-grams.
 """
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -72,13 +73,13 @@ class CoverageMetric(Metric):
         self.n = self.orders  # for the signature, which reads attributes of the instance
         self.tokenizer_signature = tokenizer.signature()  # type: ignore[attr-defined]
 
+    @abstractmethod
     def counts(self, hypothesis: NGrams, references: Sequence[NGrams]) -> np.ndarray:
         """The n-grams that count, and all of them: 2 × orders."""
-        raise NotImplementedError
 
+    @abstractmethod
     def penalty(self, words: np.ndarray, reference: np.ndarray) -> np.ndarray:
         """The factor for translations that are too long, or too short, of each corpus."""
-        raise NotImplementedError
 
     def score_rows(self, sums: np.ndarray) -> np.ndarray:
         """The scores of many corpora, in percent.
