@@ -254,6 +254,11 @@ SILENT = _split(
 )
 """They silence randomness in training, as those of dropout do."""
 
+BY_HEART = _split(
+    {name: "--target-factor-inputs=none" for name in ("factor_transformer", "factor_rnn")}
+)
+"""With them, the translation loss alone teaches all that a search reads."""
+
 SCORES_JOINTLY = ("bi_scale_rnn",)
 """A search also scores what their decoders choose beside words."""
 

@@ -16,9 +16,10 @@ from syntax_nmt.errors import UserError
 pytestmark = pytest.mark.dear
 
 FEATURES = [column.name for column in COLUMNS]
+OF_TARGET = ("target_upos", "target_deprel")
 OPTIONS = (
     "--source-tokenizer none --target-tokenizer none --vocab-size 400 "
-    f"--features {','.join(FEATURES)}"
+    f"--features {','.join(FEATURES)} --target-features upos,deprel"
 )
 
 
@@ -53,12 +54,12 @@ def differing(before, after):
 @pytest.mark.parametrize(
     ("kind", "changed"),
     [
-        ("borrowed", {"heads", "phrases", "chunks", *FEATURES, "trees"}),
-        ("chain", {"heads", "deprel"}),
+        ("borrowed", {"heads", "phrases", "chunks", *FEATURES, *OF_TARGET, "trees"}),
+        ("chain", {"heads", "deprel", "target_deprel"}),
         ("balanced", {"phrases", "trees"}),
         ("right", {"phrases", "trees"}),
-        ("dummy", {*FEATURES}),
-        ("majority", {*FEATURES}),
+        ("dummy", {*FEATURES, *OF_TARGET}),
+        ("majority", {*FEATURES, *OF_TARGET}),
     ],
 )
 def test_all_but_the_annotation_is_the_same(prepared, plan, tmp_path, kind, changed):

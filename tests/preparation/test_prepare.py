@@ -250,7 +250,10 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
             "--target-stanza-dir does nothing without --chunks or --target-parse: add",
         ),
         (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
-        (["--feature-threshold", "3"], "--feature-threshold does nothing without --features: add"),
+        (
+            ["--feature-threshold", "3"],
+            "--feature-threshold does nothing without --features or --target-features: add",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(raw, tmp_path, more, message):

@@ -12,7 +12,7 @@ from test_annotate import cluster  # noqa: F401  a fixture
 from translations import refused
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.annotation import COLUMNS, KINDS
+from syntax_nmt.data.annotation import COLUMNS, KINDS, TARGET_COLUMNS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import shard_folders
@@ -25,6 +25,7 @@ from syntax_nmt.preparation.training_data import TrainingData
 pytestmark = pytest.mark.dear
 
 ALL_COLUMNS = ",".join(column.name for column in COLUMNS)
+UNPREPARED = [column for column in TARGET_COLUMNS if column.column not in ("upos", "deprel")]
 
 
 def command(corpus, destination, *more, train=None, columns=ALL_COLUMNS, splits=("valid", "test")):
@@ -34,7 +35,8 @@ def command(corpus, destination, *more, train=None, columns=ALL_COLUMNS, splits=
     tokenizers = ("--source-tokenizer", "none", "--target-tokenizer", "none")
     line = ("prepare", "--source-lang", "src", "--target-lang", "tgt", *tokenizers)
     line += tuple(part for prefix in prefixes for part in prefix)
-    line += ("--features", columns, "--shard-size", "120", "--destdir", destination, *more)
+    line += ("--features", columns, "--target-features", "upos,deprel")
+    line += ("--shard-size", "120", "--destdir", destination, *more)
     return list(map(str, line))
 
 
@@ -119,7 +121,7 @@ def test_what_is_left(whole):
 def test_programs_know_the_folder(prepared, whole, capsys):
     data = TrainingData.of(whole)
     assert (data.folder, data.pairs) == (whole, 300)
-    assert set(data.annotated["train"]) == set(KINDS)
+    assert set(data.annotated["train"]) == set(KINDS) - set(UNPREPARED)
     main(["options", "--training", str(whole), "gcn"])
     said = capsys.readouterr().out
     assert f"fairseq-train {':'.join(map(str, data_bins(whole)))}" in said.replace(" \\\n   ", "")

@@ -8,6 +8,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 from methods import ARCHITECTURES, silenced
 from sacrebleu.metrics import BLEU
 from small_models import annotated_batch, build, random_sentences
+from tested_methods import BY_HEART
 
 LENGTHS = [3 + i % 8 for i in range(50)]
 
@@ -21,7 +22,8 @@ def presets():
 @pytest.mark.dear
 @pytest.mark.parametrize("arch", presets())
 def test_fits_fifty_sentences(dictionaries, arch):
-    model, task, _ = build(dictionaries[False], arch, *silenced(arch), width=64)
+    more = [x for name, options in BY_HEART.items() if arch.startswith(name) for x in options]
+    model, task, _ = build(dictionaries[False], arch, *silenced(arch), *more, width=64)
     sources, targets = random_sentences(LENGTHS, 11), random_sentences(LENGTHS, 12)
     sample = annotated_batch(model, task, sources, targets, searches=True)
     criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)

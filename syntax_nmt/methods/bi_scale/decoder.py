@@ -80,7 +80,8 @@ class BiScaleDecoder(RNNDecoder):
         incremental_state: IncrementalState | None = None,
         annotation: Mapping[str, Any] = MappingProxyType({}),
     ) -> tuple[Tensor, dict[str, list[Tensor]]]:
-        """The readout of each step; see :meth:`forward`.
+        """The readout of each step; see
+        :meth:`~syntax_nmt.backbone.rnn_decoder.RNNDecoder.forward`.
 
         Args:
             prev_output_tokens: B×T.
@@ -155,7 +156,7 @@ class BiScaleDecoder(RNNDecoder):
         """The probabilities of the words; in a search, including those of boundary and tag.
 
         Args:
-            net_output: of :meth:`forward`.
+            net_output: of :meth:`~syntax_nmt.backbone.rnn_decoder.RNNDecoder.forward`.
             log_probs: give logarithms.
             sample: not read.
         """
