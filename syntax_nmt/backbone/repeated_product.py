@@ -17,15 +17,19 @@ class RepeatedProduct:
     Args:
         matrix: K×O, or B×K×O for a matrix a sentence.
         bias: O, added to products with a K×O matrix.
+        long: steps have so many rows that all of them together would take too much memory: the
+            gradient is added up step by step, in place.
     """
 
-    def __init__(self, matrix: Tensor, bias: Tensor | None = None) -> None:
+    def __init__(self, matrix: Tensor, bias: Tensor | None = None, long: bool = False) -> None:
         device = matrix.device.type
         if torch.is_autocast_enabled(device):
             kind = torch.get_autocast_dtype(device)
             matrix, bias = matrix.to(kind), None if bias is None else bias.to(kind)
-        self.matrix, self.bias = matrix, bias
-        self.steps: list[tuple[Tensor, Tensor]] = []  # inputs and gradients, in a backward pass
+        self.matrix, self.bias, self.long = matrix, bias, long
+        self._steps: list[tuple[Tensor, Tensor]] = []  # inputs and gradients, in a backward pass
+        # Of a long one, the gradients of the steps so far, that of the matrix transposed.
+        self._sums: tuple[Tensor, Tensor | None] | None = None
         self._source = _Gradient.apply(matrix, bias, self) if torch.is_grad_enabled() else None
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -46,6 +50,38 @@ class RepeatedProduct:
             return torch.matmul(x, self.matrix)
         return torch.addmm(self.bias, x, self.matrix)
 
+    def add(self, x: Tensor, gradient: Tensor) -> None:
+        """Adds a step to the gradients of the matrix and the bias.
+
+        Args:
+            x: the step's input.
+            gradient: of its product.
+        """
+        if not self.long:
+            self._steps.append((x, gradient))
+        elif self._sums is None:
+            self._sums = self._gradients(x, gradient)
+        else:
+            matrix, bias = self._sums
+            matrix.addmm_(gradient.t(), x)
+            if bias is not None:
+                bias.add_(gradient.sum(dim=0))
+
+    def gradients(self) -> tuple[Tensor | None, Tensor | None]:
+        """Of the matrix and the bias, after all steps; it forgets them."""
+        if self._steps:
+            inputs, gradients = (torch.cat(each, dim=-2) for each in zip(*self._steps))
+            self._sums, self._steps = self._gradients(inputs, gradients), []
+        if self._sums is None:
+            return None, None
+        (matrix, bias), self._sums = self._sums, None
+        # As the transpose of a weight's gradient, which is then laid out as the weight is.
+        return matrix.transpose(-1, -2), bias
+
+    def _gradients(self, x: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor | None]:
+        of_bias = None if self.bias is None else gradient.sum(dim=0)
+        return torch.matmul(gradient.transpose(-1, -2), x), of_bias
+
 
 class _Gradient(torch.autograd.Function):
     """Its backward pass comes after those of all steps: each step reads its output."""
@@ -59,14 +95,7 @@ class _Gradient(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *unread: Tensor | None) -> tuple[Tensor | None, ...]:
-        steps, ctx.uses.steps = ctx.uses.steps, []
-        if not steps:
-            return None, None, None
-        inputs, gradients = (torch.cat(each, dim=-2) for each in zip(*steps))
-        of_bias = gradients.sum(dim=0) if ctx.needs_input_grad[1] else None
-        # As the transpose of a weight's gradient, which is then laid out as the weight is.
-        of_matrix = torch.matmul(gradients.transpose(-1, -2), inputs).transpose(-1, -2)
-        return of_matrix, of_bias, None
+        return *ctx.uses.gradients(), None
 
 
 class _Step(torch.autograd.Function):
@@ -81,7 +110,7 @@ class _Step(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (x,), (gradient,) = ctx.saved_tensors, gradients
         if ctx.needs_input_grad[1]:
-            ctx.uses.steps.append((x, gradient))
+            ctx.uses.add(x, gradient)
         matrix = ctx.uses.matrix
         of_x = torch.matmul(gradient, matrix.transpose(-1, -2)) if ctx.needs_input_grad[0] else None
         return of_x, None, None
@@ -123,13 +152,48 @@ def repeated(*layers: StepLinear) -> Iterator[None]:
             layer.uses = None
 
 
-def split_after(columns: int, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The parts of a product with two matrices side by side.
+class JointProduct:
+    """Linear maps of the same input at every step: in training one product, split afterwards.
+
+    Without a gradient the layers are called one by one: a search makes one step at a time, and
+    would copy their weights at each.
 
     Args:
-        columns: of the first part.
-        x: …×O.
+        *layers: each …×K to …×O of its own.
+        long: as of :class:`RepeatedProduct`.
+    """
+
+    def __init__(self, *layers: nn.Linear, long: bool = False) -> None:
+        self._layers = layers
+        self._product: RepeatedProduct | None = None
+        self._widths = tuple(layer.out_features for layer in layers)
+        if torch.is_grad_enabled():
+            biases = [
+                layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias
+                for layer in layers
+            ]
+            has_bias = any(layer.bias is not None for layer in layers)
+            matrix = torch.cat([layer.weight for layer in layers]).t()
+            self._product = RepeatedProduct(matrix, torch.cat(biases) if has_bias else None, long)
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, ...]:
+        """What each layer makes of the input.
+
+        Args:
+            x: …×K.
+        """
+        if self._product is None:
+            return tuple(layer(x) for layer in self._layers)
+        products = self._product(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
+        return tuple(products.split(self._widths, dim=-1))
+
+
+def split_after(count: int, x: Tensor, dim: int = -1) -> tuple[Tensor, Tensor]:
+    """The first columns (or what else `dim` says) and the others, as of two products side by side.
+
+    Args:
+        count: of the first part.
     """
     # One split: the gradient of two slices would be two tensors as wide as x, mostly zeros.
-    first, second = x.split((columns, x.size(-1) - columns), dim=-1)
+    first, second = x.split((count, x.size(dim) - count), dim=dim)
     return first, second

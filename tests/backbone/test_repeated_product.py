@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from syntax_nmt.backbone.gru import gru_step
-from syntax_nmt.backbone.repeated_product import RepeatedProduct, StepLinear, repeated
+from syntax_nmt.backbone.repeated_product import JointProduct, RepeatedProduct, StepLinear, repeated
 
 N, K, T = 3, 4, 5
 
@@ -55,6 +55,33 @@ def test_of_a_matrix_a_sentence():
         sum(product(x).square().sum() for x in inputs).backward()
         found.append(matrix.grad)
     torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("biases", [(False, False), (True, False), (True, True)])
+def test_joint_products_are_those_of_each_layer(biases, long):
+    """Also step by step (`long`), after a second backward pass, and without a gradient."""
+    layers = [nn.Linear(K, 2 + n, bias=bias).double() for n, bias in enumerate(biases)]
+    steps = [torch.randn(2, N, K).double() for _ in range(T)]
+    weights = [torch.randn(2, N, 2 + n).double() for n in range(len(layers))]
+
+    def loss(of):
+        return sum(
+            (each * weight).sum()
+            for step, x in enumerate(steps, 1)
+            for each, weight in zip(of(x), [step * w for w in weights])
+        )
+
+    parameters = [p for layer in layers for p in layer.parameters()]
+    plain = torch.autograd.grad(loss(lambda x: [layer(x) for layer in layers]), parameters)
+    joint = JointProduct(*layers, long=long)
+    ours = loss(joint)
+    for _ in range(2):
+        for found, expected in zip(torch.autograd.grad(ours, parameters, retain_graph=True), plain):
+            torch.testing.assert_close(found, expected)
+    with torch.no_grad():
+        for found, expected in zip(joint(steps[0]), JointProduct(*layers)(steps[0])):
+            torch.testing.assert_close(found, expected)
 
 
 def test_is_given_back_after_an_error():

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.gru import GATES, gru_step
@@ -75,19 +77,17 @@ class ChunkStateGRU(nn.Module):
         super().__init__()
         self.chunk_dim = chunk_dim
         self.context_every_step = context_every_step
-        self.difference = StepLinear(state_dim, chunk_dim, bias=False)  # m
+        self.difference = nn.Linear(state_dim, chunk_dim, bias=False)  # m
         self.input_projection = StepLinear(chunk_dim, GATES * chunk_dim)  # of GRU1, reads e
-        self.hidden_projection = StepLinear(chunk_dim, GATES * chunk_dim, bias=False)
+        self.hidden_projection = nn.Linear(chunk_dim, GATES * chunk_dim, bias=False)
         self.attention = AdditiveAttention(memory_dim, attention_dim)
         self.context_projection = nn.Linear(memory_dim, GATES * chunk_dim)  # of GRU2, reads pc
         # Rows: the hidden product of GRU2, then the attention's query.
         self.query_projection = StepLinear(chunk_dim, GATES * chunk_dim + attention_dim, bias=False)
 
     def step_layers(self) -> tuple[StepLinear, ...]:
-        """The linear maps of a step."""
-        return (
-            self.difference, self.input_projection, self.hidden_projection, self.query_projection
-        )  # fmt: skip
+        """The linear maps that :meth:`step` applies."""
+        return (self.input_projection, self.query_projection)
 
     def start(self, state: Tensor, memory: AttentionMemory) -> ChunkState:
         """The state before the first step, at which a chunk opens in every row.
@@ -102,12 +102,18 @@ class ChunkStateGRU(nn.Module):
         )
 
     def step(
-        self, between: Tensor, opens: Tensor, before: ChunkState, memory: AttentionMemory
+        self,
+        ending: Tensor,
+        hidden: Tensor,
+        opens: Tensor,
+        before: ChunkState,
+        memory: AttentionMemory,
     ) -> tuple[ChunkState, Tensor, Tensor]:
         """One step of all rows.
 
         Args:
-            between: s~, N×C.
+            ending: :attr:`difference` of s~, N×chunk_dim.
+            hidden: :attr:`hidden_projection` of p before the step, N×3·chunk_dim.
             opens: N×1, True = a chunk opens.
             memory: its values are the input of GRU2 from pc, 3·chunk_dim wide, then that of the
                 word clock, context_dim wide.
@@ -116,24 +122,38 @@ class ChunkStateGRU(nn.Module):
             the next state; e, N×chunk_dim, meaningful only where a chunk opens; and pc as the word
             clock reads it, N×context_dim.
         """
-        ending = self.difference(between)
         chunk = ending - before.opened  # e
-        hidden = self.hidden_projection(before.state)
         query = gru_step(self.input_projection(chunk), hidden, before.state)  # p~
         gates = GATES * self.chunk_dim
         hidden, attended = split_after(gates, self.query_projection(query))
         weights = self.attention(attended, memory)
         if not self.context_every_step:
             # Where no chunk opens, the same weights give the context of the previous step again.
-            weights = torch.where(opens, weights, before.weights)
+            weights = _Chosen.apply(opens, weights, before.weights)
         read, context = split_after(gates, memory.input_of(weights))
         updated = gru_step(read, hidden, query)
         after = ChunkState(
-            state=torch.where(opens, updated, before.state),
+            state=_Chosen.apply(opens, updated, before.state),
             weights=weights,
-            opened=torch.where(opens, ending, before.opened),
+            opened=_Chosen.apply(opens, ending, before.opened),
         )
         return after, chunk, context
+
+
+class _Chosen(torch.autograd.Function):
+    """`torch.where`, with two kernels in place of three for its gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, opens: Tensor, new: Tensor, before: Tensor) -> Tensor:
+        ctx.save_for_backward(opens)
+        return torch.where(opens, new, before)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (opens,), (gradient,) = ctx.saved_tensors, gradients
+        of_new = gradient * opens
+        return None, of_new, gradient - of_new
 
 
 class BoundaryGate(nn.Module):

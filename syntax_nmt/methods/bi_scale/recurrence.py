@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
 from syntax_nmt.backbone.gru import GATES, gru_step
-from syntax_nmt.backbone.repeated_product import StepLinear, repeated, split_after
+from syntax_nmt.backbone.repeated_product import JointProduct, StepLinear, repeated, split_after
 from syntax_nmt.methods.bi_scale.chunk_state import BoundaryGate, ChunkState, ChunkStateGRU, opens
 
 OWN_CHOICE = -1
@@ -78,12 +78,12 @@ class BiScaleGRU(Recurrence):
         self.context_projection = nn.Linear(memory_dim, GATES * state_dim)
         self.attention = AdditiveAttention(memory_dim, attention_dim) if word_attention else None
         rows = GATES * state_dim + (attention_dim if word_attention else 0)
-        self.query_projection = StepLinear(state_dim, rows, bias=False)
+        self.query_projection = nn.Linear(state_dim, rows, bias=False)
         self.gate = BoundaryGate(state_dim, input_dim, state_dim)
         self.clock = ChunkStateGRU(
             state_dim, state_dim, memory_dim, attention_dim, context_every_step
         )
-        self.chunk_projection = StepLinear(state_dim, GATES * state_dim, bias=False)  # p to words
+        self.chunk_projection = nn.Linear(state_dim, GATES * state_dim, bias=False)  # p to words
 
     def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
         """The source input of the steps: first for the chunk clock, then for the words.
@@ -137,6 +137,9 @@ class BiScaleGRU(Recurrence):
         opening = (boundaries > 0).unsqueeze(-1)  # T×N×1
         own = (boundaries == OWN_CHOICE).unsqueeze(-1)
         columns: list[tuple[Tensor, ...]] = []
+        of_between = JointProduct(self.query_projection, self.clock.difference)
+        of_chunk_state = JointProduct(self.chunk_projection, self.clock.hidden_projection)
+        of_chunk_before = self.clock.hidden_projection(chunk.state)
         with repeated(*self.step_layers()):
             for step, inputs in enumerate(self.input_projection(words).unbind()):
                 between = gru_step(inputs, self.hidden_projection(state), state)
@@ -144,8 +147,15 @@ class BiScaleGRU(Recurrence):
                 if chooses:
                     gated = self.gate(between, gate_words[step])
                     opened = opened | (own[step] & opens(gated).unsqueeze(-1))
-                chunk, finished, context = self.clock.step(between, opened, chunk, of_chunk)
-                state, weights = self._word(between, chunk, context, of_word)
+                hidden, ending = of_between(between)
+                chunk, finished, context = self.clock.step(
+                    ending, of_chunk_before, opened, chunk, of_chunk
+                )
+                if step + 1 < len(words):  # the hidden product is the next step's
+                    read, of_chunk_before = of_chunk_state(chunk.state)
+                else:
+                    read = self.chunk_projection(chunk.state)
+                state, weights = self._word(between, hidden, read, chunk, context, of_word)
                 of_chunks = chunk.state, finished, chunk.weights
                 columns.append((state, weights, gated, opened, *of_chunks))
         states, weights, gated, opened, *chunks = map(torch.stack, zip(*columns))
@@ -153,21 +163,25 @@ class BiScaleGRU(Recurrence):
         return BiScaleSteps(chunk, states, weights, logits, opened.squeeze(-1), *chunks)
 
     def step_layers(self) -> tuple[StepLinear, ...]:
-        """The linear maps of a step, those of the chunk clock included."""
-        own = (self.hidden_projection, self.query_projection, self.chunk_projection)
-        return (*own, *self.clock.step_layers())
+        """The linear maps of a step that read what no other map reads, also of the chunk clock."""
+        return (self.hidden_projection, *self.clock.step_layers())
 
     def _word(
-        self, between: Tensor, chunk: ChunkState, context: Tensor, memory: AttentionMemory
+        self,
+        between: Tensor,
+        hidden: Tensor,
+        of_chunk_state: Tensor,
+        chunk: ChunkState,
+        context: Tensor,
+        memory: AttentionMemory,
     ) -> tuple[Tensor, Tensor]:
         """GRU2 of the word clock: s N×C, and the weights of its context N×S."""
-        hidden, weights = self.query_projection(between), chunk.weights
+        weights = chunk.weights
         if self.attention is not None:
             hidden, query = split_after(GATES * self.state_dim, hidden)
             weights = self.attention(query, memory)
             context = memory.input_of(weights)
-        inputs = context + self.chunk_projection(chunk.state)
-        return gru_step(inputs, hidden, between), weights
+        return gru_step(context + of_chunk_state, hidden, between), weights
 
     def _parts(self, memory: AttentionMemory) -> tuple[AttentionMemory, AttentionMemory]:
         """The parts of the memory that the chunk clock and the words read."""

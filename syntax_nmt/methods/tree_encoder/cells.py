@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.repeated_product import RepeatedProduct, StepLinear, repeated, split_after
 from syntax_nmt.methods.tree_encoder.levels import Levels
 
 _OF_MERGE = 5  # r_l, r_r, z_l, z_r, z
@@ -27,22 +28,30 @@ class GatedMerge(nn.Module):
         self.right = nn.Linear(width, rows, bias=False)
         self.bias = nn.Parameter(torch.zeros(rows))
 
-    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+    def forward(self, children: Tensor, product: RepeatedProduct | None = None) -> Tensor:
         """The states of N nodes, N×D.
 
         Args:
-            left: N×D.
-            right: N×D.
+            children: N×2×D, left and right.
+            product: of :meth:`product`, for all calls with these weights; None = there is one call.
         """
-        split = _OF_MERGE * left.size(1)
-        (gates, from_left), (of_right, from_right), (bias, shift) = (
-            (each[..., :split], each[..., split:])
-            for each in (self.left(left), self.right(right), self.bias)
+        width = children.size(2)
+        read = (product or self.product())(children.flatten(1))
+        gates, candidates = split_after(_OF_MERGE * width, read)
+        resets, keeps = split_after(2, gates.sigmoid().unflatten(1, (_OF_MERGE, width)), dim=1)
+        shift = self.bias[_OF_MERGE * width :]
+        new = (resets * candidates.view_as(children)).sum(dim=1, keepdim=True).add(shift).tanh()
+        return (keeps * torch.cat([children, new.to(children.dtype)], dim=1)).sum(dim=1)
+
+    def product(self) -> RepeatedProduct:
+        """From both children, 2·D: the five gates; then W_l h_l and W_r h_r, which stay apart."""
+        (left, of_left), (right, of_right) = (
+            split_after(_OF_MERGE * layer.in_features, layer.weight, dim=0)
+            for layer in (self.left, self.right)
         )
-        opened = torch.sigmoid(gates + of_right + bias).chunk(_OF_MERGE, dim=1)
-        reset_left, reset_right, keep_left, keep_right, renew = opened
-        new = torch.tanh(reset_left * from_left + reset_right * from_right + shift)
-        return keep_left * left + keep_right * right + renew * new
+        bias = self.bias[: len(left)]
+        rows = [torch.cat([left, right], dim=1), torch.block_diag(of_left, of_right)]
+        return RepeatedProduct(torch.cat(rows).t(), F.pad(bias, (0, 2 * len(of_left))))
 
 
 class UpwardStates(nn.Module):
@@ -62,10 +71,10 @@ class UpwardStates(nn.Module):
         Args:
             tokens: B×S×D.
         """
-        table = tokens.flatten(0, 1)
-        for children in levels.children:
-            left, right = (table.index_select(0, rows) for rows in children.unbind(1))
-            table = torch.cat([table, self.merge(left, right)])
+        table, product = tokens.flatten(0, 1), self.merge.product()
+        for rows in levels.children:
+            children = table.index_select(0, rows.flatten()).view(*rows.shape, tokens.size(2))
+            table = torch.cat([table, self.merge(children, product)])
         return table
 
 
@@ -82,7 +91,8 @@ class DownwardStates(nn.Module):
         super().__init__()
         self.left = nn.Linear(width, GATES * width)
         self.right = nn.Linear(width, GATES * width)
-        self.hidden = nn.Linear(width, 2 * GATES * width)  # of left children, then of right ones
+        # Of left children, then of right ones.
+        self.hidden = StepLinear(width, 2 * GATES * width)
 
     def forward(self, table: Tensor, levels: Levels) -> Tensor:
         """The table of all nodes, 0 at those of no tree.
@@ -90,29 +100,29 @@ class DownwardStates(nn.Module):
         Args:
             table: h↑ of all nodes.
         """
-        highest_first = levels.children[::-1]
-        lefts = [children[:, 0] for children in highest_first]
-        rights = [children[:, 1] for children in highest_first]
-        sizes = levels.sizes[::-1]
-        to_left = self.left(table.index_select(0, torch.cat([levels.roots, *lefts])))
-        to_right = self.right(table.index_select(0, torch.cat(rights)))
-        of_root, *of_left = to_left.split((len(levels.roots), *sizes))
-        of_right = to_right.split(sizes)
+        roots, highest_first = levels.roots, torch.cat(levels.children[::-1])  # N×2
+        rows = torch.cat([roots, highest_first.flatten()])
+        lefts, rights = highest_first.unbind(1)
+        of_root, of_left = split_after(
+            len(roots), self.left(table.index_select(0, torch.cat([roots, lefts]))), dim=0
+        )
+        of_children = torch.stack([of_left, self.right(table.index_select(0, rights))], dim=1)
 
-        nothing = table.new_zeros(len(levels.roots), table.size(1))
-        states = gru_step(of_root, self.hidden(nothing).chunk(2, dim=1)[0], nothing)
-        states = states.masked_fill(~levels.has_root.unsqueeze(1), 0).to(table.dtype)
-        pairs = [rows for pair in zip(lefts, rights) for rows in pair]
-        rows = torch.cat([levels.roots, *pairs])
         places = torch.zeros(len(table), dtype=torch.long, device=table.device).index_copy(
             0, rows, torch.arange(len(rows), device=table.device)
         )
+        nothing = table.new_zeros(len(roots), table.size(1))
         end = len(table)
-        for size, left, right in zip(sizes, of_left, of_right):
-            parents = states.index_select(0, places[end - size : end])
-            end -= size
-            for inputs, hidden in zip((left, right), self.hidden(parents).chunk(2, dim=1)):
-                states = torch.cat([states, gru_step(inputs, hidden, parents)])
+        with repeated(self.hidden):
+            states = gru_step(of_root, self.hidden(nothing).chunk(2, dim=1)[0], nothing)
+            states = states.masked_fill(~levels.has_root.unsqueeze(1), 0).to(table.dtype)
+            for inputs in of_children.split(levels.sizes[::-1]):
+                parents = states.index_select(0, places[end - len(inputs) : end])
+                end -= len(inputs)
+                hidden = self.hidden(parents).view_as(inputs).flatten(0, 1)
+                of_both = parents.repeat_interleave(2, dim=0)
+                new = gru_step(inputs.flatten(0, 1), hidden, of_both)
+                states = torch.cat([states, new])
         return torch.zeros_like(table).index_copy(0, rows, states.to(table.dtype))
 
 

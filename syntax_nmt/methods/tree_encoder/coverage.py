@@ -5,7 +5,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import GATES, gru_step
-from syntax_nmt.backbone.repeated_product import StepLinear
+from syntax_nmt.backbone.repeated_product import (
+    JointProduct,
+    RepeatedProduct,
+    StepLinear,
+    split_after,
+)
 
 
 class Coverage(nn.Module):
@@ -37,42 +42,77 @@ class Coverage(nn.Module):
         self.key = nn.Linear(dim, attention_dim, bias=False)
 
     def step_layers(self) -> tuple[StepLinear, ...]:
-        """The linear maps of a step, but those of nodes: their inputs would be copied at length."""
+        """The linear maps of a step, but those of nodes, which :class:`CoverageSteps` has."""
         return (self.state,)
 
-    def forward(
-        self, before: Tensor, weights: Tensor, state: Tensor, given: Tensor, children: Tensor
-    ) -> Tensor:
-        """The vectors after a step, B×K×N×dim, of K hypotheses of B sentences.
+    def of_vectors(self) -> JointProduct:
+        """From C: what is added to the keys of attention, A, and the hidden product of the GRU."""
+        return JointProduct(self.key, self.hidden, long=True)
 
-        Args:
-            before: B×K×N×dim.
-            weights: α, B×K×N.
-            state: s, B×K×C.
-            given: B×N×3·dim, :attr:`annotation` of the encoder's states.
-            children: B×P×2, the columns of the children of the last P nodes; −1 = none.
+    def of_nodes(self) -> RepeatedProduct:
+        """From α and C of the left child, the right child, and the node itself: the GRU's input.
+
+        The node's own C is not read here. Without children, α of the node is all that is read.
         """
-        read = weights.to(before.dtype).unsqueeze(-1)
-        inputs = given.unsqueeze(1) + self.state(state).unsqueeze(2)
+        weight = self.weight.weight
         if self.below is not None:
-            leaves = (0, 0, before.size(2) - children.size(1), 0)  # have zeros
-            weights_below = _of_children(read, children)
-            read = torch.cat([read, F.pad(weights_below, leaves)], dim=-1)
-            inputs = inputs + F.pad(self.below(_of_children(before, children)), leaves)
-        inputs = inputs + self.weight(read)
-        flat = (each.flatten(0, -2) for each in (inputs, self.hidden(before), before))
-        return gru_step(*flat).view_as(before)
+            own, left, right = weight.split(1, dim=1)
+            of_left, of_right = split_after(self.dim, self.below.weight)
+            weight = torch.cat([left, of_left, right, of_right, F.pad(own, (0, self.dim))], dim=1)
+        return RepeatedProduct(weight.t(), long=True)
 
 
-def _of_children(values: Tensor, children: Tensor) -> Tensor:
-    """The values of both children of the last P nodes, B×K×P×2·width; 0 where there are none.
+class CoverageSteps:
+    """The steps of :class:`Coverage` over a batch: K hypotheses of each of B sentences.
 
     Args:
-        values: B×K×N×width.
-        children: B×P×2.
+        given: B×N×3·dim, :attr:`Coverage.annotation` of the encoder's states.
+        near: of :func:`near`.
+        hypotheses: K.
     """
-    batch, hypotheses, _, width = values.shape
-    chosen = children.long().clamp(min=0).flatten(1)[:, None, :, None]
-    found = values.gather(2, chosen.expand(-1, hypotheses, -1, width))
-    found = found.view(batch, hypotheses, -1, 2, width)
-    return found.masked_fill(children.lt(0)[:, None, :, :, None], 0).flatten(-2)
+
+    def __init__(self, layers: Coverage, given: Tensor, near: Tensor, hypotheses: int) -> None:
+        self.layers, self.given = layers, given.unsqueeze(1)
+        read = 1 + layers.dim
+        self.near = near.flatten(1)[:, None, :, None].expand(-1, hypotheses, -1, read)
+        self._of_no_node = given.new_zeros(len(given), hypotheses, 1, read)
+        self._of_vectors, self._of_nodes = layers.of_vectors(), layers.of_nodes()
+
+    def read(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """What is added to the keys of attention, B×K×N×A, and the GRU's hidden product.
+
+        Args:
+            vectors: C, B×K×N×dim.
+        """
+        keys, hidden = self._of_vectors(vectors)
+        return keys, hidden
+
+    def after(self, vectors: Tensor, hidden: Tensor, weights: Tensor, state: Tensor) -> Tensor:
+        """The vectors after a step, B×K×N×dim.
+
+        Args:
+            vectors: before it.
+            hidden: of :meth:`read`.
+            weights: α, B×K×N.
+            state: s, B×K×C.
+        """
+        read = weights.to(vectors.dtype).unsqueeze(-1)
+        if self.layers.of_children:
+            own = torch.cat([read, vectors], dim=-1)
+            read = torch.cat([own, self._of_no_node], dim=2).gather(2, self.near)
+        before, products = vectors.flatten(0, 2), hidden.flatten(0, 2)  # B·K·N×…
+        inputs = self.given + self.layers.state(state).unsqueeze(2)
+        inputs = self._of_nodes(read.reshape(len(before), -1)) + inputs.flatten(0, 2)
+        return gru_step(inputs, products, before).view_as(vectors)
+
+
+def near(children: Tensor, nodes: int) -> Tensor:
+    """The columns of the left child, the right child and the node itself, B×N×3; N = no node.
+
+    Args:
+        children: B×P×2, of the last P nodes; −1 = none.
+        nodes: N.
+    """
+    pairs = F.pad(children.long(), (0, 0, nodes - children.size(1), 0), value=-1)
+    own = torch.arange(nodes, device=children.device).view(1, -1, 1).expand(len(children), -1, -1)
+    return torch.cat([pairs.masked_fill(pairs.lt(0), nodes), own], dim=2)

@@ -10,7 +10,7 @@ from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, Recurrence
 from syntax_nmt.backbone.repeated_product import repeated
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder, Steps
-from syntax_nmt.methods.tree_encoder.coverage import Coverage
+from syntax_nmt.methods.tree_encoder.coverage import Coverage, CoverageSteps, near
 
 CHILDREN = "tree_children"
 _COVERAGE = "coverage"
@@ -23,10 +23,12 @@ class TreeMemory(AttentionMemory):
     Attributes:
         children: B×P×2, the columns of the children of the last P states; −1 = none.
         covered: B×N×3·dim, what coverage reads of the encoder's states; 0 wide without coverage.
+        near: B×N×3, the columns of each node's children and its own, N = none; likewise.
     """
 
     children: Tensor
     covered: Tensor
+    near: Tensor
 
 
 class NodeGRU(Recurrence):
@@ -54,13 +56,15 @@ class NodeGRU(Recurrence):
             **further: B×P×2 columns of the children of the last P states; −1 = none.
         """
         memory = self.steps.remember(encoded, padding)
-        covered = encoded[..., :0]
+        children = further[CHILDREN]
+        covered, beside = encoded[..., :0], children[..., :0]
         if self.coverage is not None:
-            covered = self.coverage.annotation(encoded)
+            covered, beside = self.coverage.annotation(encoded), near(children, encoded.size(1))
         return TreeMemory(
             **{field.name: getattr(memory, field.name) for field in fields(memory)},
-            children=further[CHILDREN],
+            children=children,
             covered=covered,
+            near=beside,
         )
 
     def forward(
@@ -79,37 +83,37 @@ class NodeGRU(Recurrence):
         """
         if self.coverage is None:
             return *self.steps(words, state, memory), None
+        sentences = len(memory.keys)
         if coverage is None:
             nodes = memory.padding.size(1)
             coverage = memory.keys.new_zeros(len(state), nodes, self.coverage.dim)
+        vectors = coverage.unflatten(0, (sentences, -1))  # B×K×N×dim
         states, weights = [], []
+        covering = CoverageSteps(
+            self.coverage, memory.covered, memory.near, hypotheses=vectors.size(1)
+        )
         with repeated(*self.steps.step_layers(), *self.coverage.step_layers()):
             for inputs in self.steps.input_projection(words).unbind():
-                before = state
-                state, attended = self.steps.step(inputs, state, self._seen(memory, coverage))
-                coverage = self._after(coverage, attended, before, memory)
+                keys, hidden = covering.read(vectors)
+                new, attended = self.steps.step(inputs, state, _with(memory, keys))
+                grouped = (x.unflatten(0, (sentences, -1)) for x in (attended, state))
+                vectors = covering.after(vectors, hidden, *grouped)
+                state = new
                 states.append(state)
                 weights.append(attended)
+        coverage = vectors.flatten(0, 1)
         # The last coverage is read by nothing in training; its parameters take part all the same.
         states[-1] = states[-1] + 0 * coverage.sum(dim=(1, 2)).unsqueeze(1)
         return torch.stack(states), torch.stack(weights), coverage
 
-    def _seen(self, memory: TreeMemory, coverage: Tensor) -> TreeMemory:
-        """The memory with the keys of each hypothesis."""
-        assert self.coverage is not None
-        grouped = self.coverage.key(coverage).unflatten(0, (len(memory.keys), -1))
-        keys = (memory.keys.unsqueeze(1) + grouped).flatten(0, 1)
-        padding = memory.padding
-        if len(keys) > len(padding):
-            padding = padding.repeat_interleave(len(keys) // len(padding), dim=0)
-        return memory.with_keys(keys, padding)
 
-    def _after(
-        self, coverage: Tensor, weights: Tensor, state: Tensor, memory: TreeMemory
-    ) -> Tensor:
-        assert self.coverage is not None
-        grouped = (x.unflatten(0, (len(memory.keys), -1)) for x in (coverage, weights, state))
-        return self.coverage(*grouped, memory.covered, memory.children).flatten(0, 1)
+def _with(memory: TreeMemory, keys: Tensor) -> TreeMemory:
+    """The memory with something added to the keys of each hypothesis, B×K×N×A."""
+    keys = (memory.keys.unsqueeze(1) + keys).flatten(0, 1)
+    padding = memory.padding
+    if len(keys) > len(padding):
+        padding = padding.repeat_interleave(len(keys) // len(padding), dim=0)
+    return memory.with_keys(keys, padding)
 
 
 class NodeDecoder(RNNDecoder):
