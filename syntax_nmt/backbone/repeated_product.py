@@ -168,13 +168,14 @@ class JointProduct:
         self._product: RepeatedProduct | None = None
         self._widths = tuple(layer.out_features for layer in layers)
         if torch.is_grad_enabled():
-            biases = [
-                layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias
-                for layer in layers
-            ]
-            has_bias = any(layer.bias is not None for layer in layers)
-            matrix = torch.cat([layer.weight for layer in layers]).t()
-            self._product = RepeatedProduct(matrix, torch.cat(biases) if has_bias else None, long)
+            weights: list[Tensor] = [layer.weight for layer in layers]
+            bias = None
+            if any(layer.bias is not None for layer in layers):
+                bias = torch.cat([
+                    layer.weight.new_zeros(width) if layer.bias is None else layer.bias
+                    for layer, width in zip(layers, self._widths)
+                ])  # fmt: skip
+            self._product = RepeatedProduct(torch.cat(weights).t(), bias, long)
 
     def __call__(self, x: Tensor) -> tuple[Tensor, ...]:
         """What each layer makes of the input.
