@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -17,6 +17,18 @@ Action = argparse.Action
 """An option of a parser."""
 
 ENCODER, DECODER = "encoder", "decoder"
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A command's parser, which reports a mistake in one line, without the list of all options."""
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the line and exits with 2.
+
+        Args:
+            message: what is wrong.
+        """
+        self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help lists the options)\n")
 
 
 def flag(name: str) -> str:

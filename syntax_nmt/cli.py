@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from types import ModuleType
 
 from syntax_nmt import __version__
+from syntax_nmt.arguments import CommandParser
 from syntax_nmt.data.text_files import UNKNOWN_BYTES
 from syntax_nmt.errors import UserError, not_installed, one_line_errors
 from syntax_nmt.reporting.output import ending_with_reader, errors_of_stdout
@@ -119,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with one_line_errors("syntax-nmt"), ending_with_reader():
         try:
             module = _module(module_name)
-            parser = argparse.ArgumentParser(
+            parser = CommandParser(
                 prog=f"syntax-nmt {command}",
                 description=summary,
                 epilog=f"example:\n  {module.EXAMPLE}",
@@ -167,7 +168,7 @@ def _command_parser() -> argparse.ArgumentParser:
     """The parser of the first word, whose help lists the subcommands."""
     width = max(map(len, COMMANDS))
     listing = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="syntax-nmt",
         usage="syntax-nmt COMMAND …   (syntax-nmt COMMAND --help for the options of one)",
         description=f"commands:\n{listing}",

@@ -9,7 +9,7 @@ import pytest
 from fairseq.data import encoders
 from nonempty import some
 
-from syntax_nmt.cli import COMMANDS
+from syntax_nmt.cli import COMMANDS, main
 from syntax_nmt.commands.plot import KINDS
 from syntax_nmt.inference.settings import TOKENIZERS
 
@@ -54,3 +54,14 @@ def test_help_loads_no_library_that_takes_seconds():
 
 def test_all_registered_tokenizers_can_be_chosen():
     assert list(TOKENIZERS) == sorted(encoders.TOKENIZER_REGISTRY)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_mistake_is_one_line_that_names_the_option(command, capsys):
+    """Without the list of all options, which is longer than a screen."""
+    with pytest.raises(SystemExit) as end:
+        main([command, "--no-such-option"])
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"syntax-nmt {command}: error: ")
+    assert line.endswith(f"(syntax-nmt {command} --help lists the options)")

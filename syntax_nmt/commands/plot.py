@@ -5,7 +5,7 @@ import importlib
 import sys
 from types import ModuleType
 
-from syntax_nmt.arguments import argument
+from syntax_nmt.arguments import CommandParser, argument
 from syntax_nmt.pictures.plots.picture_format import TEXT_WIDTH, picture_format, points
 from syntax_nmt.reporting.output import check_outputs
 
@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def kind_parser(name: str) -> argparse.ArgumentParser:
     """Reads the options of a kind."""
     what, example = KINDS[name]
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"syntax-nmt plot {name}",
         description=what,
         epilog=f"example:\n  syntax-nmt plot {name} {example}",

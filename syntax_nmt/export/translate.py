@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from syntax_nmt.arguments import add_flags, add_numbers, natural_int, positive_int
+from syntax_nmt.arguments import CommandParser, add_flags, add_numbers, natural_int, positive_int
 from syntax_nmt.checkpoints.check import reason_of
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
 from syntax_nmt.data.subwords import SCHEMES
@@ -28,7 +28,7 @@ _LONGEST = 200  # as --max-len-b of fairseq
 
 def main() -> None:
     """Translates line by line: one output line per input line."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m syntax_nmt.export.translate",
         description="translates stdin with a model that `syntax-nmt export --to ctranslate2` wrote",
     )

@@ -4,6 +4,7 @@ import argparse
 import os
 from collections.abc import Callable, Sequence
 
+from syntax_nmt.arguments import CommandParser
 from syntax_nmt.errors import one_line_errors
 
 
@@ -23,7 +24,7 @@ def run_command(
         run: does the work.
         argv: the arguments; those of the process by default.
     """
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"python -m syntax_nmt.commands.recipes.{name}", description=description
     )
     add_arguments(parser)
