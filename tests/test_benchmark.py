@@ -49,7 +49,7 @@ def test_operations_of_one_method(tmp_path):
 # At most so many times the kernels of another system, in an update and in a search.
 KERNELS = {
     "lstm": {"rnn_search_cgru": (0.84, 1.0), "rnn_search": (0.84, 1.0)},
-    "rnn_search_cgru": {"bi_scale_rnn": (1.5, 1.54), "tree_coverage_rnn": (1.56, 1.4)},
+    "rnn_search_cgru": {"bi_scale_rnn": (1.5, 1.54), "tree_coverage_rnn": (1.61, 1.46)},
     "syntax_transformer": {"phrase_transformer": (2.15, 1.3)},
 }
 

@@ -10,6 +10,8 @@ from syntax_nmt.methods.tree_encoder.levels import Levels
 
 _OF_MERGE = 5  # r_l, r_r, z_l, z_r, z
 
+Products = tuple[RepeatedProduct, RepeatedProduct]
+
 
 class GatedMerge(nn.Module):
     """The state of a node from those of its two children.
@@ -28,30 +30,29 @@ class GatedMerge(nn.Module):
         self.right = nn.Linear(width, rows, bias=False)
         self.bias = nn.Parameter(torch.zeros(rows))
 
-    def forward(self, children: Tensor, product: RepeatedProduct | None = None) -> Tensor:
+    def forward(self, children: Tensor, products: Products | None = None) -> Tensor:
         """The states of N nodes, N×D.
 
         Args:
-            children: N×2×D, left and right.
-            product: of :meth:`product`, for all calls with these weights; None = there is one call.
+            children: 2×N×D, left and right.
+            products: of :meth:`products`, for all calls with these weights; None = of one call.
         """
         width = children.size(2)
-        read = (product or self.product())(children.flatten(1))
-        gates, candidates = split_after(_OF_MERGE * width, read)
-        resets, keeps = split_after(2, gates.sigmoid().unflatten(1, (_OF_MERGE, width)), dim=1)
+        of_gates, of_candidates = products or self.products()
+        gates = of_gates(torch.cat([*children], dim=1)).sigmoid().unflatten(1, (_OF_MERGE, width))
+        resets, keeps = split_after(2, gates.transpose(0, 1), dim=0)
         shift = self.bias[_OF_MERGE * width :]
-        new = (resets * candidates.view_as(children)).sum(dim=1, keepdim=True).add(shift).tanh()
-        return (keeps * torch.cat([children, new.to(children.dtype)], dim=1)).sum(dim=1)
+        new = (resets * of_candidates(children)).sum(dim=0, keepdim=True).add(shift).tanh()
+        return (keeps * torch.cat([children, new.to(children.dtype)])).sum(dim=0)
 
-    def product(self) -> RepeatedProduct:
-        """From both children, 2·D: the five gates; then W_l h_l and W_r h_r, which stay apart."""
+    def products(self) -> Products:
+        """From both children, N×2·D, the five gates; from each, 2×N×D, W_l h_l and W_r h_r."""
         (left, of_left), (right, of_right) = (
             split_after(_OF_MERGE * layer.in_features, layer.weight, dim=0)
             for layer in (self.left, self.right)
         )
-        bias = self.bias[: len(left)]
-        rows = [torch.cat([left, right], dim=1), torch.block_diag(of_left, of_right)]
-        return RepeatedProduct(torch.cat(rows).t(), F.pad(bias, (0, 2 * len(of_left))))
+        gates = RepeatedProduct(torch.cat([left, right], dim=1).t(), self.bias[: len(left)])
+        return gates, RepeatedProduct(torch.stack([of_left, of_right]).transpose(1, 2))
 
 
 class UpwardStates(nn.Module):
@@ -71,10 +72,11 @@ class UpwardStates(nn.Module):
         Args:
             tokens: B×S×D.
         """
-        table, product = tokens.flatten(0, 1), self.merge.product()
+        table, products = tokens.flatten(0, 1), self.merge.products()
         for rows in levels.children:
-            children = table.index_select(0, rows.flatten()).view(*rows.shape, tokens.size(2))
-            table = torch.cat([table, self.merge(children, product)])
+            chosen = table.index_select(0, rows.t().flatten())  # the left ones, then the right ones
+            children = chosen.view(2, len(rows), tokens.size(2))
+            table = torch.cat([table, self.merge(children, products)])
         return table
 
 

@@ -1,7 +1,6 @@
 """What attention has attended to, for each node of a tree (Chen et al., 2017, section 4)."""
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.gru import GATES, gru_step
@@ -49,17 +48,16 @@ class Coverage(nn.Module):
         """From C: what is added to the keys of attention, A, and the hidden product of the GRU."""
         return JointProduct(self.key, self.hidden, long=True)
 
-    def of_nodes(self) -> RepeatedProduct:
-        """From α and C of the left child, the right child, and the node itself: the GRU's input.
+    def of_children_too(self) -> RepeatedProduct:
+        """From α and C of the left child, then of the right one: their part of the GRU's input."""
+        assert self.below is not None
+        _, left, right = self.weight.weight.split(1, dim=1)
+        of_left, of_right = split_after(self.dim, self.below.weight)
+        return RepeatedProduct(torch.cat([left, of_left, right, of_right], dim=1).t(), long=True)
 
-        The node's own C is not read here. Without children, α of the node is all that is read.
-        """
-        weight = self.weight.weight
-        if self.below is not None:
-            own, left, right = weight.split(1, dim=1)
-            of_left, of_right = split_after(self.dim, self.below.weight)
-            weight = torch.cat([left, of_left, right, of_right, F.pad(own, (0, self.dim))], dim=1)
-        return RepeatedProduct(weight.t(), long=True)
+    def of_weights(self) -> RepeatedProduct:
+        """From α of the node itself: its part of the GRU's input."""
+        return RepeatedProduct(self.weight.weight[:, :1].t(), long=True)
 
 
 class CoverageSteps:
@@ -67,16 +65,19 @@ class CoverageSteps:
 
     Args:
         given: B×N×3·dim, :attr:`Coverage.annotation` of the encoder's states.
-        near: of :func:`near`.
+        children: B×P×2, the columns of the children of the last P nodes; −1 = none, as of pads,
+            whose vectors no node reads.
         hypotheses: K.
     """
 
-    def __init__(self, layers: Coverage, given: Tensor, near: Tensor, hypotheses: int) -> None:
+    def __init__(self, layers: Coverage, given: Tensor, children: Tensor, hypotheses: int) -> None:
         self.layers, self.given = layers, given.unsqueeze(1)
-        read = 1 + layers.dim
-        self.near = near.flatten(1)[:, None, :, None].expand(-1, hypotheses, -1, read)
-        self._of_no_node = given.new_zeros(len(given), hypotheses, 1, read)
-        self._of_vectors, self._of_nodes = layers.of_vectors(), layers.of_nodes()
+        self._of_vectors, self._of_weights = layers.of_vectors(), layers.of_weights()
+        self._below = layers.of_children_too() if layers.of_children else None
+        chosen = children.long().clamp(min=0).flatten(1)[:, None, :, None]
+        self._chosen = chosen.expand(-1, hypotheses, -1, 1 + layers.dim)
+        words = given.size(1) - children.size(1)
+        self._of_words = given.new_zeros(len(given), hypotheses, words, given.size(2))
 
     def read(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """What is added to the keys of attention, B×K×N×A, and the GRU's hidden product.
@@ -97,22 +98,12 @@ class CoverageSteps:
             state: s, B×K×C.
         """
         read = weights.to(vectors.dtype).unsqueeze(-1)
-        if self.layers.of_children:
-            own = torch.cat([read, vectors], dim=-1)
-            read = torch.cat([own, self._of_no_node], dim=2).gather(2, self.near)
-        before, products = vectors.flatten(0, 2), hidden.flatten(0, 2)  # B·K·N×…
         inputs = self.given + self.layers.state(state).unsqueeze(2)
-        inputs = self._of_nodes(read.reshape(len(before), -1)) + inputs.flatten(0, 2)
-        return gru_step(inputs, products, before).view_as(vectors)
-
-
-def near(children: Tensor, nodes: int) -> Tensor:
-    """The columns of the left child, the right child and the node itself, B×N×3; N = no node.
-
-    Args:
-        children: B×P×2, of the last P nodes; −1 = none.
-        nodes: N.
-    """
-    pairs = F.pad(children.long(), (0, 0, nodes - children.size(1), 0), value=-1)
-    own = torch.arange(nodes, device=children.device).view(1, -1, 1).expand(len(children), -1, -1)
-    return torch.cat([pairs.masked_fill(pairs.lt(0), nodes), own], dim=2)
+        inputs = inputs + self._of_weights(read.flatten(0, 2)).view_as(inputs)
+        if self._below is not None:
+            nodes = torch.cat([read, vectors], dim=-1)
+            pairs = nodes.gather(2, self._chosen).view(-1, 2 * nodes.size(-1))
+            phrases = self._below(pairs).view(*vectors.shape[:2], -1, inputs.size(-1))
+            inputs = inputs + torch.cat([self._of_words, phrases], dim=2)
+        flat = (each.flatten(0, 2) for each in (inputs, hidden, vectors))
+        return gru_step(*flat).view_as(vectors)

@@ -10,7 +10,7 @@ from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, Recurrence
 from syntax_nmt.backbone.repeated_product import repeated
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder, Steps
-from syntax_nmt.methods.tree_encoder.coverage import Coverage, CoverageSteps, near
+from syntax_nmt.methods.tree_encoder.coverage import Coverage, CoverageSteps
 
 CHILDREN = "tree_children"
 _COVERAGE = "coverage"
@@ -23,12 +23,10 @@ class TreeMemory(AttentionMemory):
     Attributes:
         children: B×P×2, the columns of the children of the last P states; −1 = none.
         covered: B×N×3·dim, what coverage reads of the encoder's states; 0 wide without coverage.
-        near: B×N×3, the columns of each node's children and its own, N = none; likewise.
     """
 
     children: Tensor
     covered: Tensor
-    near: Tensor
 
 
 class NodeGRU(Recurrence):
@@ -56,15 +54,13 @@ class NodeGRU(Recurrence):
             **further: B×P×2 columns of the children of the last P states; −1 = none.
         """
         memory = self.steps.remember(encoded, padding)
-        children = further[CHILDREN]
-        covered, beside = encoded[..., :0], children[..., :0]
+        covered = encoded[..., :0]
         if self.coverage is not None:
-            covered, beside = self.coverage.annotation(encoded), near(children, encoded.size(1))
+            covered = self.coverage.annotation(encoded)
         return TreeMemory(
             **{field.name: getattr(memory, field.name) for field in fields(memory)},
-            children=children,
+            children=further[CHILDREN],
             covered=covered,
-            near=beside,
         )
 
     def forward(
@@ -90,7 +86,7 @@ class NodeGRU(Recurrence):
         vectors = coverage.unflatten(0, (sentences, -1))  # B×K×N×dim
         states, weights = [], []
         covering = CoverageSteps(
-            self.coverage, memory.covered, memory.near, hypotheses=vectors.size(1)
+            self.coverage, memory.covered, memory.children, hypotheses=vectors.size(1)
         )
         with repeated(*self.steps.step_layers(), *self.coverage.step_layers()):
             for inputs in self.steps.input_projection(words).unbind():

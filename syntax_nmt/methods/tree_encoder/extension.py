@@ -104,7 +104,7 @@ class TreeStates(RNNEncoderExtension):
             root = table.index_select(0, levels.roots)
             root = root.masked_fill(~levels.has_root.unsqueeze(1), 0)
             last = tokens.gather(1, levels.last[:, None, None].expand(-1, 1, tokens.size(2)))
-            more[SUMMARY] = self.start(torch.stack([last.squeeze(1), root], dim=1))
+            more[SUMMARY] = self.start(torch.stack([last.squeeze(1), root]))
         if not self.gives_nodes:
             return Encoded(tokens, padding, more)
         more[CHILDREN] = trees[..., :2]

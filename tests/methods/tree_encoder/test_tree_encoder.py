@@ -145,7 +145,7 @@ def test_two_leaves_by_hand():
         cell.right.weight.copy_(torch.tensor([[0.0], [0.0], [0.0], [0.0], [0.0], [4.0]]))
         cell.bias.zero_()
     # All gates are 1/2: h = 0.5 · 1 + 0.5 · (−1) + 0.5 · tanh(0.5 · 2 − 0.5 · 4)
-    found = cell(torch.tensor([[[1.0], [-1.0]]]))
+    found = cell(torch.tensor([[[1.0]], [[-1.0]]]))
     torch.testing.assert_close(found, 0.5 * torch.tanh(torch.tensor([[-1.0]])))
 
 
@@ -193,7 +193,7 @@ def test_a_right_branching_tree_is_a_network_from_the_right():
     found = phrases_of(up(states, levels), levels)[0]
     state = states[0, words - 1 : words]
     for number, word in enumerate(reversed(range(words - 1))):
-        state = up.merge(torch.stack([states[0, word : word + 1], state], dim=1))
+        state = up.merge(torch.stack([states[0, word : word + 1], state]))
         torch.testing.assert_close(found[number : number + 1], state)
 
 
