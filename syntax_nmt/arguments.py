@@ -1,8 +1,10 @@
 """Options: their spelling, their types, and those of several subcommands."""
 
 import argparse
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
@@ -28,6 +30,9 @@ class CommandParser(argparse.ArgumentParser):
         Args:
             message: what is wrong.
         """
+        unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
+        near = get_close_matches(unknown[1], self._option_string_actions, 1) if unknown else []
+        message += "".join(f"; did you mean {option}?" for option in near)
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help lists the options)\n")
 
 

@@ -65,3 +65,9 @@ def test_a_mistake_is_one_line_that_names_the_option(command, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"syntax-nmt {command}: error: ")
     assert line.endswith(f"(syntax-nmt {command} --help lists the options)")
+
+
+def test_an_unknown_option_gets_the_one_that_it_is_like(capsys):
+    with pytest.raises(SystemExit):
+        main(["score", "out.txt", "--references", "test.de"])
+    assert "--references test.de; did you mean --reference?" in capsys.readouterr().err
