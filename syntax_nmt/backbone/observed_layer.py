@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import TransformerEncoderExtension
+from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension
 
 
 class ObservedLayer(TransformerEncoderExtension):

@@ -54,8 +54,8 @@ class RepeatedProduct:
         """Adds a step to the gradients of the matrix and the bias.
 
         Args:
-            x: the step's input.
-            gradient: of its product.
+            x: N×K, or B×N×K.
+            gradient: of the step's product, N×O or B×N×O.
         """
         if not self.long:
             self._steps.append((x, gradient))

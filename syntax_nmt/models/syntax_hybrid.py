@@ -10,10 +10,10 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER, ENCODER, Namespace, Parser
-from syntax_nmt.backbone.extension import TransformerStack
 from syntax_nmt.backbone.initialization import UNIFORM, initialize
 from syntax_nmt.backbone.rnn_encoder import RNNEncoder
 from syntax_nmt.backbone.rnn_interface import PADDING, STATES
+from syntax_nmt.backbone.transformer_extension import TransformerStack
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TRANSFORMER_DECODER, TRANSFORMER_ENCODER

@@ -20,7 +20,7 @@ from fairseq.tasks import FairseqTask
 from torch import nn
 
 from syntax_nmt.arguments import DECODER, ENCODER, Parser
-from syntax_nmt.backbone.extension import TransformerStack
+from syntax_nmt.backbone.transformer_extension import TransformerStack
 from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
 from syntax_nmt.models.family_options import refuse_while_parsing

@@ -10,15 +10,8 @@ from typing import Any
 from fairseq.models.transformer import TransformerConfig, TransformerDecoderBase
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.built_attention import built_attention
 from syntax_nmt.backbone.extended_stack import ExtendedStack
-from syntax_nmt.backbone.extension import (
-    TransformerDecoderExtension,
-    TransformerStack,
-    composed_changes,
-    having,
-    single,
-)
+from syntax_nmt.backbone.extension import having, single
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.layer_hooks import (
     DecoderLayerOutput,
@@ -31,6 +24,12 @@ from syntax_nmt.backbone.structures import (
     TARGET_ATTENTION,
     TARGET_DISTANCES,
     StructureLayers,
+)
+from syntax_nmt.backbone.transformer_extension import (
+    TransformerDecoderExtension,
+    TransformerStack,
+    built_attention,
+    composed_changes,
 )
 from syntax_nmt.backbone.transformer_layers import FusedDecoderLayer, wrap_layer
 from syntax_nmt.data.batch import ModelExtra

@@ -8,16 +8,8 @@ from typing import Any
 from fairseq.models.transformer import TransformerEncoderBase
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.built_attention import built_attention
 from syntax_nmt.backbone.extended_stack import ExtendedStack
-from syntax_nmt.backbone.extension import (
-    Source,
-    TransformerEncoderExtension,
-    TransformerStack,
-    composed_changes,
-    having,
-    single,
-)
+from syntax_nmt.backbone.extension import Source, having, single
 from syntax_nmt.backbone.layer_hooks import (
     EncoderLayerOutput,
     captured_layer_outputs,
@@ -26,6 +18,12 @@ from syntax_nmt.backbone.layer_hooks import (
 from syntax_nmt.backbone.rnn_encoder import rows_rearranged
 from syntax_nmt.backbone.rnn_interface import STATES
 from syntax_nmt.backbone.structures import SOURCE_ATTENTION, SOURCE_DISTANCES, StructureLayers
+from syntax_nmt.backbone.transformer_extension import (
+    TransformerEncoderExtension,
+    TransformerStack,
+    built_attention,
+    composed_changes,
+)
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
 from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.models.options import TRANSFORMER_DROPOUTS

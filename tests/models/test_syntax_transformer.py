@@ -8,8 +8,8 @@ from nonempty import some
 from small_models import batch, build, random_sentences
 
 from syntax_nmt.backbone.attention_modifier import close_pads
-from syntax_nmt.backbone.extension import TransformerEncoderExtension
 from syntax_nmt.backbone.structures import ATTENTION
+from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension
 from syntax_nmt.errors import UserError
 
 VARIANTS = {

@@ -9,14 +9,14 @@ from typing import Any
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import (
-    Source,
+from syntax_nmt.backbone.extension import Source
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.packing import rearranged_rows
+from syntax_nmt.backbone.transformer_extension import (
     TransformerDecoderExtension,
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.fused_attention import IncrementalState
-from syntax_nmt.backbone.packing import rearranged_rows
 from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.errors import UserError

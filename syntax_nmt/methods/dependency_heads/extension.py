@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import Extension, TransformerStack
+from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import ARC_LABELS, DEPENDENCIES, PARENTS
+from syntax_nmt.backbone.transformer_extension import TransformerStack
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import TransformerDecoderExtension, TransformerStack
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.structures import TARGET_ARC_LABELS, TARGET_DEPENDENCIES, TARGET_PARENTS
+from syntax_nmt.backbone.transformer_extension import TransformerDecoderExtension, TransformerStack
 from syntax_nmt.data.annotation import TARGET_HEADS
 from syntax_nmt.data.annotation.columns import TARGET_DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind

@@ -9,9 +9,10 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
 from syntax_nmt.backbone.structures import ARC_GATES
+from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension, TransformerStack
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL

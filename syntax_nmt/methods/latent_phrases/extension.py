@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
-from syntax_nmt.backbone.extension import (
+from syntax_nmt.backbone.extension import Source
+from syntax_nmt.backbone.structures import CONSTITUENTS
+from syntax_nmt.backbone.transformer_extension import (
     AttentionExtension,
     LayerModifier,
-    Source,
     TransformerDecoderExtension,
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.structures import CONSTITUENTS
 from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention

@@ -9,7 +9,7 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
 from syntax_nmt.backbone.source_factors import (
     END_OF_SENTENCE,
@@ -19,6 +19,7 @@ from syntax_nmt.backbone.source_factors import (
     SourceFactors,
 )
 from syntax_nmt.backbone.source_factors import PLACES as PLACE_NAMES
+from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.annotation.columns import UNKNOWN

@@ -8,10 +8,11 @@ from typing import Any
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
-from syntax_nmt.backbone.extension import LayerModifier, Source, TransformerStack
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
 from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
+from syntax_nmt.backbone.transformer_extension import LayerModifier, TransformerStack
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra

@@ -8,13 +8,13 @@ from typing import Any
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import (
-    Source,
+from syntax_nmt.backbone.extension import Source
+from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.transformer_extension import (
     TransformerDecoderExtension,
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.data.annotation import PHRASES
 from syntax_nmt.errors import UserError

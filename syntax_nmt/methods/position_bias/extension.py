@@ -8,10 +8,9 @@ from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
-from syntax_nmt.backbone.extension import (
-    Extension,
+from syntax_nmt.backbone.extension import Extension, Source
+from syntax_nmt.backbone.transformer_extension import (
     LayerModifier,
-    Source,
     TransformerDecoderExtension,
     TransformerEncoderExtension,
     TransformerStack,

@@ -8,11 +8,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import Source, TransformerEncoderExtension, TransformerStack
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
 from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, DENSE, STACKED, EncoderNetwork
+from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension, TransformerStack
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.relation_network.interleaved_encoder import (
     InterleavedEncoder,

@@ -12,10 +12,11 @@ from fairseq.incremental_decoding_utils import FairseqIncrementalState
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import Target, TransformerDecoderExtension
+from syntax_nmt.backbone.extension import Target
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.rnn_extension import RNNDecoderExtension
 from syntax_nmt.backbone.structures import FACTORS, TARGET_FACTORS, PredictedFactor
+from syntax_nmt.backbone.transformer_extension import TransformerDecoderExtension
 from syntax_nmt.data.annotation import TARGET_COLUMNS
 from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind

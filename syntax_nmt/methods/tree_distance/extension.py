@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import (
+from syntax_nmt.backbone.extension import Source
+from syntax_nmt.backbone.transformer_extension import (
     LayerModifier,
-    Source,
     TransformerEncoderExtension,
     TransformerStack,
 )

@@ -92,7 +92,7 @@ class CoverageSteps:
         """The vectors after a step, B×K×N×dim.
 
         Args:
-            vectors: before it.
+            vectors: C before it, B×K×N×dim.
             hidden: of :meth:`read`.
             weights: α, B×K×N.
             state: s, B×K×C.
