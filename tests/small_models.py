@@ -20,7 +20,15 @@ from fairseq.registry import REGISTRIES
 from methods import in_small
 from omegaconf import DictConfig, OmegaConf
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES, TARGET_HEADS, TREES
+from syntax_nmt.data.annotation import (
+    CHUNKS,
+    HEADS,
+    KINDS,
+    PHRASES,
+    TARGET_HEADS,
+    TARGET_TREES,
+    TREES,
+)
 from syntax_nmt.data.annotation.columns import UNKNOWN
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.annotation.trees import merge_row
@@ -216,6 +224,7 @@ def draw(kind, size, labels, random):
         TARGET_HEADS: draw_heads,
         PHRASES: draw_phrases,
         TREES: draw_trees,
+        TARGET_TREES: draw_trees,
         CHUNKS: lambda *of: draw_chunks(*of, labels),
     }
     if kind in draws:

@@ -13,7 +13,7 @@ from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import parsed_first
-from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TARGET_HEADS
+from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TARGET_HEADS, TARGET_TREES
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.word_annotation import SKIP, STOP
@@ -330,6 +330,8 @@ def find_annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[
         found[CHUNKS] = _Found(partial(chunk_annotator, of_chunks, target, args.chunks))
     if args.target_parse:
         found[TARGET_HEADS] = _Found(partial(of_target.annotator, DEPENDENCIES, target))
+    if args.target_constituents:
+        found[TARGET_TREES] = _Found(partial(of_target.annotator, "constituents", target))
     return found
 
 

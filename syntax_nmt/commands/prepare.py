@@ -83,6 +83,8 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         constituents="also create constituency trees of the source if there is no PREF.LANG.trees",
         target_parse="also create dependency trees of the target if there is no PREF.LANG.conllu",
+        target_constituents="also create constituency trees of the target if there is no "
+        "PREF.LANG.trees",
     )
     parser.add_argument(
         "--chunks",
@@ -164,7 +166,7 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
 
 _NEEDS = {
     "chunk_model": ("chunks",),
-    "target_stanza_dir": ("chunks", "target_parse"),
+    "target_stanza_dir": ("chunks", "target_parse", "target_constituents"),
     "target_parser_model": ("target_parse",),
     "words": ("linearised",),
     "labels": ("linearised",),
@@ -322,10 +324,11 @@ def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
     tasks = [DEPENDENCIES] * (args.parse and by_stanza) + ["constituents"] * args.constituents
     if args.chunks:
         tasks.append("chunks" if args.chunks == "tagger" else "constituents")
-    if args.stanza_dir and not (tasks or (args.target_parse and args.parser in (None, STANZA))):
+    of_target = args.target_constituents or (args.target_parse and args.parser in (None, STANZA))
+    if args.stanza_dir and not (tasks or of_target):
         yield (
-            "--stanza-dir does nothing without --parse, --constituents, --chunks or --target-parse "
-            "by Stanza"
+            "--stanza-dir does nothing without --parse, --constituents, --chunks, --target-parse "
+            "or --target-constituents by Stanza"
         )
     for option in ("parser", "parse_command"):
         if (

@@ -24,6 +24,7 @@ from syntax_nmt.methods import (
     tree_distance,
     tree_encoder,
     tree_orders,
+    tree_regularization,
     variational,
 )
 from syntax_nmt.methods.method import Method, Part
@@ -43,6 +44,7 @@ METHODS: tuple[Method, ...] = (
     phrases.METHOD,
     dependency_heads.METHOD,
     lisa.METHOD,
+    tree_regularization.METHOD,
     relation_network.METHOD,
     tree_orders.METHOD,
     graph_convolution.METHOD,

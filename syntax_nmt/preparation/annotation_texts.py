@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS, TARGET_TREES
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
@@ -22,6 +22,7 @@ _ASKED_FOR = {
     PHRASES: "--constituents",
     CHUNKS: "--chunks",
     TARGET_HEADS: "--target-parse",
+    TARGET_TREES: "--target-constituents",
 }
 # Keys of a report: what made annotation, and whether it is a program of the user.
 PARSER, PROGRAM = "parser", "program"

@@ -247,7 +247,8 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
         (["--sentencepiece-model", "gone"], "gone: cannot be read as a sentencepiece model"),
         (
             ["--target-stanza-dir", "a"],
-            "--target-stanza-dir does nothing without --chunks or --target-parse: add",
+            "--target-stanza-dir does nothing without --chunks or --target-parse or "
+            "--target-constituents: add",
         ),
         (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
         (

@@ -91,7 +91,7 @@ def linearising(
     mode = args.linearised
     if mode is None:
         return None
-    for option in ("features", "chunks", "target_parse"):
+    for option in ("features", "chunks", "target_parse", "target_constituents"):
         if getattr(args, option):
             raise UserError(
                 f"{flag(option)} does nothing with --linearised, whose models read text alone: "

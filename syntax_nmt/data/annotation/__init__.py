@@ -7,7 +7,7 @@ of fairseq's data. A kind and its side file have one name, the text file an endi
     UPOS, XPOS, DEPREL, FEATS, LEMMA  train.LANG.conllu    *.LANG.upos.{bin,idx}, …
     the same of the target            train.LANG.conllu    *.LANG.target_upos.{bin,idx}, …
     PHRASES                           train.LANG.trees     *.LANG.phrases.{bin,idx}
-    TREES                             train.LANG.trees     *.LANG.trees.{bin,idx}
+    TREES, TARGET_TREES               train.LANG.trees     *.LANG.trees.{bin,idx}
     CHUNKS                            train.LANG.chunks    *.LANG.chunks.{bin,idx}
 
 The format of a kind reads and writes its text files
@@ -21,7 +21,7 @@ from syntax_nmt.data.annotation.columns import COLUMNS, TARGET_COLUMNS
 from syntax_nmt.data.annotation.heads import HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation.phrases import PHRASES
-from syntax_nmt.data.annotation.trees import TREES
+from syntax_nmt.data.annotation.trees import TARGET_TREES, TREES
 
 # Those with text files of their own.
 TEXT_KINDS: tuple[AnnotationKind, ...] = (HEADS, PHRASES, CHUNKS)
@@ -35,10 +35,10 @@ BINARISED_KINDS: tuple[AnnotationKind, ...] = (
     *TARGET_COLUMNS,
 )
 # Those that `prepare` makes, of one side each.
-PREPARED_KINDS: tuple[AnnotationKind, ...] = (*TEXT_KINDS, TARGET_HEADS)
+PREPARED_KINDS: tuple[AnnotationKind, ...] = (*TEXT_KINDS, TARGET_HEADS, TARGET_TREES)
 # Those that an option of their own loads.
 LOADED_KINDS: tuple[AnnotationKind, ...] = (*PREPARED_KINDS, *DERIVED_KINDS)
-KINDS: tuple[AnnotationKind, ...] = (*BINARISED_KINDS, TARGET_HEADS)
+KINDS: tuple[AnnotationKind, ...] = (*BINARISED_KINDS, TARGET_HEADS, TARGET_TREES)
 
 # Kinds that a parser can also supply during translation.
 PARSED_KINDS: tuple[AnnotationKind, ...] = tuple(

@@ -1,4 +1,4 @@
-"""Binary trees over the source's subwords, from its constituency trees."""
+"""Binary trees over the subwords of the source or the target, from its constituency trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.merges import Merge, binary_merges
 from syntax_nmt.data.ragged import RaggedArray, RowBlock
 from syntax_nmt.data.text_columns import labelled
-from syntax_nmt.text.languages import SOURCE
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 if TYPE_CHECKING:  # commands start without torch and fairseq
     from torch import Tensor
@@ -33,8 +33,8 @@ class Trees(AnnotationKind):
     name = "trees"
     format = BRACKETED
     side = SOURCE
-    parsed_by = "constituents"
-    keys = ("trees", "tree_levels")
+    parsed_by: str | None = "constituents"
+    keys: tuple[str, ...] = ("trees", "tree_levels")
     description = "binary trees of the source's constituents"
     option = "load_trees"
     making = "--constituents"
@@ -81,9 +81,32 @@ class Trees(AnnotationKind):
         return labelled(self.name, nodes[-1:])
 
 
+class TargetTrees(Trees):
+    """The same of the target: losses read it, no model does.
+
+    Its files are those of :class:`Trees` for the other language, text and binarised.
+    """
+
+    side = TARGET
+    keys = ("target_trees",)
+    description = "binary trees of the target's constituents"
+    option = "load_target_trees"
+    making = "--target-constituents"
+    help = "load the binary trees of the target, from its constituents, which a loss reads"
+    parsed_by = None
+
+    def batch_flags(self, tensor: Tensor) -> Batch:
+        """None."""
+        return {}
+
+    def __repr__(self) -> str:
+        return "TARGET_TREES"
+
+
 def merge_row(merges: Sequence[Merge]) -> np.ndarray:
     """The numbers of a sentence's merges, from the bottom up, int32."""
     return np.asarray(merges or _SINGLE, dtype=np.int32).reshape(-1)
 
 
 TREES = Trees()
+TARGET_TREES = TargetTrees()

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.tree_pointers import node_spans
 
 _TALLEST, _WIDEST = 50, 100  # rows of the embeddings; greater numbers count as these
 
@@ -40,7 +41,7 @@ class Constituents(NamedTuple):
                 :meth:`~syntax_nmt.data.annotation.trees.Trees.collate`.
             width: S.
         """
-        first, last = _spans(trees, width)
+        first, last = (columns[:, width:] for columns in node_spans(trees, width))
         columns = torch.arange(width, device=trees.device)
         is_in = columns.ge(first.unsqueeze(2)) & columns.le(last.unsqueeze(2))
         missing = trees[..., 2].lt(0)
@@ -87,23 +88,6 @@ class Constituents(NamedTuple):
         opened = F.pad(itself, (padding.size(1), 0))
         bias = torch.zeros_like(closed, dtype=self.covers.dtype)
         return bias.masked_fill(closed & ~opened, float("-inf")).unsqueeze(1)
-
-
-def _spans(trees: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """The columns of the first and the last token of each merge, B×P each.
-
-    Pointers to the left and right child that double their steps come down to tokens in ⌈log₂ P⌉
-    rounds.
-    """
-    batch, merges, _ = trees.shape
-    columns = torch.arange(width + merges, device=trees.device).expand(batch, 2, -1)
-    children = trees[..., :2].long().transpose(1, 2)
-    below = torch.cat([columns[..., :width], children], dim=2)
-    below = torch.where(below.lt(0), columns, below)
-    for _ in range(merges.bit_length()):
-        below = below.gather(2, below)
-    first, last = below[..., width:].unbind(1)
-    return first, last
 
 
 def _is_number(numbers: Tensor, most: int) -> Tensor:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from syntax_nmt.backbone.tree_ancestors import ancestors, arcs_between
+from syntax_nmt.backbone.tree_pointers import ancestors, arcs_between
 from syntax_nmt.methods.structural_positions.options import DEPTH, LCA
 
 

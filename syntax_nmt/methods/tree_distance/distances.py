@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.alibi import alibi_slopes
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.numerics import exact_type
-from syntax_nmt.backbone.tree_ancestors import ancestors, arcs_between
+from syntax_nmt.backbone.tree_pointers import ancestors, arcs_between
 from syntax_nmt.methods.tree_distance.options import ALIBI, EXP, LINEAR, NORMAL
 
 

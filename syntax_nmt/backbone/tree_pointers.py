@@ -1,4 +1,10 @@
-"""The ancestors of all words of a dependency tree, at once."""
+"""What stands above and below the nodes of trees, all at once, by pointers that double their steps.
+
+Ancestors in dependency trees, and the tokens under the nodes of binary trees. Nothing waits for a
+device.
+"""
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -7,8 +13,7 @@ from torch import Tensor
 def ancestors(heads: Tensor, first: Tensor) -> Tensor:
     """Which words stand above each token, its own word among them.
 
-    Pointers that double the steps upwards find all ancestors in ⌈log₂ S⌉ rounds; nothing waits for
-    a device.
+    Pointers up find all ancestors in ⌈log₂ S⌉ rounds.
 
     Args:
         heads: B×S, the column of each token's head, a root's own; −1 = none.
@@ -40,3 +45,35 @@ def arcs_between(above: Tensor) -> Tensor:
     with torch.autocast(above.device.type, enabled=False):  # bfloat16 does not count beyond 256
         shared = torch.matmul(above, above.transpose(1, 2))
     return depth.unsqueeze(2) + depth.unsqueeze(1) - 2 * shared
+
+
+class NodeSpans(NamedTuple):
+    """The columns of the first and the last token under each node of binary trees.
+
+    Attributes:
+        first: B×(S+P), of tokens, which are their own, and then of merges.
+        last: likewise.
+    """
+
+    first: Tensor
+    last: Tensor
+
+
+def node_spans(trees: Tensor, width: int) -> NodeSpans:
+    """The tokens under each node; meaningless of missing merges, but columns of the batch.
+
+    Pointers to the left and right child come down to tokens in ⌈log₂ P⌉ rounds.
+
+    Args:
+        trees: B×P×3, left and right child and height, of
+            :meth:`~syntax_nmt.data.annotation.trees.Trees.collate`.
+        width: S.
+    """
+    batch, merges, _ = trees.shape
+    columns = torch.arange(width + merges, device=trees.device).expand(batch, 2, -1)
+    children = trees[..., :2].long().transpose(1, 2)
+    below = torch.cat([columns[..., :width], children], dim=2)
+    below = torch.where(below.lt(0), columns.remainder(width), below)
+    for _ in range(merges.bit_length()):
+        below = below.gather(2, below)
+    return NodeSpans(*below.unbind(1))
