@@ -13,7 +13,7 @@ from small_models import (
 from torch import nn
 
 from syntax_nmt.arguments import attribute
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS, TREES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS, TARGET_TREES, TREES
 from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
@@ -41,6 +41,9 @@ def sample_of(model: nn.Module, task, lengths) -> dict:
         net_input["phrase_lengths"] = phrases_of_tokens(net_input["src_tokens"], task)
     if TREES in model.reads_annotation:
         net_input.update(trees_of_tokens(net_input["src_tokens"], task))
+    for kind, tokens in ((TREES, net_input["src_tokens"]), (TARGET_TREES, sample["target"])):
+        if kind in model.learns_annotation:
+            sample[kind.key] = trees_of_tokens(tokens, task)["trees"]
     for kind in (*model.reads_annotation, *model.learns_annotation):
         if isinstance(kind, Column):  # any value of each token
             tokens = net_input["src_tokens"] if kind.side == SOURCE else sample["target"]

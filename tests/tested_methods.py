@@ -17,6 +17,7 @@ ENABLING_OPTIONS = _split(
         "phrases": "--phrase-segmentation=ngram --phrase-attention",
         "supervised heads": "--supervised-layer=-1 --target-supervised-layer=0",
         "parsers in attention": "--lisa-layer=0",
+        "tree regularization": "--tree-reg-layer=-1 --target-tree-reg-layer=-1",
         "relation networks": "--relation-kernels=3:16",
     }
 )
@@ -161,6 +162,14 @@ TRIALS = {
                 "lisa_transformer --lisa-dim=24 --lisa-layer=-1 --encoder-normalize-before"
             ),
             "lisa_transformer+narrow": "lisa_transformer --lisa-dim=2 --supervised-layer=-1",
+        }
+    ),
+    "tree regularization": _split(
+        {
+            "syntax_transformer+target_tree_reg": (
+                "syntax_transformer --target-tree-reg-layer=0 --tree-reg-share=1 "
+                "--decoder-normalize-before"
+            ),
         }
     ),
     "relation networks": _split(

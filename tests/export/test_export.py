@@ -46,7 +46,7 @@ assert not any(name.startswith("syntax_nmt") for name in sys.modules)
 torch.save(beams, output)
 """
 TRANSLATE = "syntax_nmt.export.translate"
-EXPORTABLE = {"syntax_transformer", "dependency_transformer"}
+EXPORTABLE = {"syntax_transformer", "dependency_transformer", "tree_reg_transformer"}
 
 
 @pytest.fixture(scope="module")

@@ -238,17 +238,22 @@ def test_workers_write_the_same(corpus, monkeypatch):
 def test_other_sides_too_if_their_files_are_there(corpus):
     databin = preprocess_texts(corpus)
     os.rename(corpus / "tok" / "train.de.conllu", corpus / "tok" / "train.en.conllu")
+    os.rename(corpus / "tok" / "train.de.trees", corpus / "tok" / "train.en.trees")
     written, reported = run(corpus)
     assert "train.de-en.en.heads" in written
     assert rows_of(databin, "heads", "en") == HEADS
     assert any("train.de.conllu, so no heads" in line for line in reported)
-    task = task_of(databin, "de", "en", load_target_dependencies=True)
+    task = task_of(databin, "de", "en", load_target_dependencies=True, load_target_trees=True)
     task.load_dataset("train")
     batch = task.dataset("train").collater([task.dataset("train")[row] for row in range(5)])
     assert batch["target_heads"].shape == batch["target"].shape
     places = batch["id"].tolist()
     assert batch["target_heads"][places.index(0), :5].tolist() == HEADS[0]
-    assert "target_heads" not in batch["net_input"]
+    trees = batch["target_trees"][places.index(0)]
+    merges = np.array(rows_of(databin, "trees", "en")[0]).reshape(-1, 2)
+    beyond = np.where(merges < len(HEADS[0]), 0, batch["target"].size(1) - len(HEADS[0]))
+    assert trees[: len(merges), :2].tolist() == (merges + beyond).tolist()
+    assert not {"target_heads", "target_trees"} & batch["net_input"].keys()
     assert "heads" not in batch
     # A folder made for the other direction serves.
     options = {**prefixes(corpus, train="train"), "words": corpus / "tok"}

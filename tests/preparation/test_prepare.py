@@ -18,6 +18,7 @@ from syntax_nmt.cli import main
 from syntax_nmt.commands import prepare
 from syntax_nmt.data import text_files
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.constituents import escape_word
 from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.errors import UserError
@@ -435,7 +436,7 @@ def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, 
     assert trees.is_file()
 
 
-def test_dependencies_of_the_target(raw, models, tmp_path):
+def test_trees_of_the_target(raw, models, tmp_path):
     """Made by models of its language; given ones are taken."""
     folder, turned = tmp_path / "out", ["--source-lang", "de", "--target-lang", "en", "--no-parse"]
     of_target = ["--target-parse", "--target-stanza-dir", str(models)]
@@ -450,9 +451,17 @@ def test_dependencies_of_the_target(raw, models, tmp_path):
     given = shutil.copytree(raw, tmp_path / "given")
     for split, name in (("train", "train"), ("valid", "val"), ("test", "test")):
         shutil.copy(words / f"{split}.en.conllu", given / f"{name}.en.conllu")
+        flat = (" ".join(f"(W {escape_word(word)})" for word in text.split())
+                for text in lines(words / f"{split}.en"))  # fmt: skip
+        (given / f"{name}.en.trees").write_text("".join(f"(S {words})\n" for words in flat))
     main([*command(given, tmp_path / "other"), *turned])
     taken = "data-bin/train.de-en.en.heads.bin"
     assert (tmp_path / "other" / taken).read_bytes() == (folder / taken).read_bytes()
+    names = read_manifest(tmp_path / "other" / "data-bin")
+    assert names["train.de-en.en.trees"].annotated == names["train.de-en.en.heads"].annotated
+    constituents = ["--target-constituents", "--target-stanza-dir", str(models)]
+    message = refused(*command(raw, tmp_path / "no"), *turned, *constituents)
+    assert "constituency.pt" in message
 
 
 def test_models_of_another_language_are_found_before_the_long_work(raw, models, tmp_path):

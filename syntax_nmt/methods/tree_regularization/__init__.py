@@ -18,8 +18,9 @@ constituents of a sentence and over sentences, in every tenth update.
 """
 
 from math import ceil
+from typing import Any
 
-from syntax_nmt.data.annotation import TARGET_TREES, TREES
+from syntax_nmt.data.annotation import TREES
 from syntax_nmt.methods.method import (
     TRANSFORMER,
     TRANSFORMER_DECODER,
@@ -38,9 +39,9 @@ from syntax_nmt.methods.tree_regularization.options import (
 )
 
 
-def _three_quarters(layers: int) -> int:
-    """The layer that the paper takes: the 12th of 16."""
-    return ceil(layers * 3 / 4) - 1
+def _three_quarters(args: Any) -> int:
+    """The layer of an encoder as high as the paper's: the 12th of 16."""
+    return ceil(int(args.encoder_layers) * 3 / 4) - 1
 
 
 METHOD = Method(
@@ -56,14 +57,7 @@ METHOD = Method(
         {"--tree-reg-weight": 0.1},
     ),
     presets={
-        "tree_reg_transformer": Preset(
-            TRANSFORMER,
-            derived={"tree_reg_layer": lambda args: _three_quarters(args.encoder_layers)},
-        ),
-        "target_tree_reg_transformer": Preset(
-            TRANSFORMER,
-            derived={"target_tree_reg_layer": lambda args: _three_quarters(args.decoder_layers)},
-        ),
+        "tree_reg_transformer": Preset(TRANSFORMER, derived={"tree_reg_layer": _three_quarters}),
     },
     recipes=(
         TrainingRecipe(
@@ -72,13 +66,6 @@ METHOD = Method(
             "tree_reg",
             criterion="tree_reg_cross_entropy",
             needs=(TREES,),
-        ),
-        TrainingRecipe(
-            "tree regularization of the target",
-            "target_tree_reg_transformer",
-            "target_tree_reg",
-            criterion="tree_reg_cross_entropy",
-            needs=(TARGET_TREES,),
         ),
     ),
     same_at_inference=("tree_reg_layer", "target_tree_reg_layer", "tree_reg_share"),

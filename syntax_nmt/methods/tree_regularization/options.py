@@ -24,8 +24,7 @@ class TreeRegularizationOptions(FairseqDataclass):
     target_tree_reg_layer: Optional[int] = decoder_option(
         None,
         "tree regularization of the target: the same of a decoder layer, whose states have read "
-        "what comes before, as those of the paper (default: none; target_tree_reg_transformer: at "
-        "three quarters of the depth)",
+        "what comes before, as those of the paper (default: none)",
     )
     tree_reg_share: float = option(
         0.25,

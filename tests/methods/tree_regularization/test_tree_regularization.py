@@ -169,7 +169,9 @@ def test_half_precision_is_finite():
     states = (300 * torch.randn(1, padding.size(1), C)).half().requires_grad_()
     loss, _, _ = split_losses(states, batch["trees"], opens, begins)
     (gradient,) = torch.autograd.grad(loss.sum(), states)
-    assert loss.dtype == torch.float32 and loss.isfinite().all() and gradient.isfinite().all()
+    assert loss.dtype == torch.float32
+    assert loss.isfinite().all()
+    assert gradient.isfinite().all()
     zero = torch.zeros_like(states, requires_grad=True)
     (gradient,) = torch.autograd.grad(
         split_losses(zero, batch["trees"], opens, begins)[0].sum(), zero
@@ -193,7 +195,8 @@ def test_the_loss_teaches_splits():
         loss, right, _ = split_losses(states, batch["trees"], opens, begins)
         loss.sum().backward()
         optimizer.step()
-    assert torch.equal(right, counts) and float(loss.detach().sum()) < 0.1
+    assert torch.equal(right, counts)
+    assert float(loss.detach().sum()) < 0.1
 
 
 @pytest.fixture
@@ -201,21 +204,23 @@ def folder(tmp_path):
     return write_dictionaries(tmp_path, pieces=True)
 
 
-ARCHES = ("tree_reg_transformer", "target_tree_reg_transformer")
+SOURCE = ("tree_reg_transformer",)
+TARGET = ("syntax_transformer", "--target-tree-reg-layer=1")
+of_both_sides = pytest.mark.parametrize("side", [SOURCE, TARGET], ids=["source", "target"])
 
 
-def trained(folder, arch, sources, targets, *layout):
-    model, task, _ = build(folder, arch)
+def trained(folder, side, sources, targets, *layout):
+    model, task, _ = build(folder, *side)
     model = model.double()
     sample = annotated_batch(model, task, sources, targets, *layout)
     return model, criterion_of(model, task, ""), sample
 
 
-@pytest.mark.parametrize("arch", ARCHES)
-def test_begins_as_the_transformer(folder, arch):
+@of_both_sides
+def test_begins_as_the_transformer(folder, side):
     """No parameter more, and the weight 0 is no objective."""
     sources, targets = random_sentences([9, 14, 4]), random_sentences([12, 3, 8], seed=4)
-    model, criterion, sample = trained(folder, arch, sources, targets)
+    model, criterion, sample = trained(folder, side, sources, targets)
     plain, task, _ = build(folder, "syntax_transformer")
     plain = plain.double()
     assert plain.state_dict().keys() == model.state_dict().keys()
@@ -224,46 +229,48 @@ def test_begins_as_the_transformer(folder, arch):
     torch.testing.assert_close(model(**sample["net_input"])[0], expected)
     assert TreeRegularization.from_options(Namespace(tree_reg_weight=0.0), task) is None
     loss, _, logs = criterion(model, sample)
-    name = "target_tree_reg" if arch.startswith("target") else "tree_reg"
+    name = "target_tree_reg" if side is TARGET else "tree_reg"
     assert int(logs[f"{name}_spans"]) > 3
     torch.testing.assert_close(
         loss, (logs["loss"] + 0.1 * logs[f"{name}_loss"]), check_dtype=False, rtol=1e-6, atol=1e-6
     )
 
 
-@pytest.mark.parametrize("arch", ARCHES)
-def test_gradients_are_those_of_each_sentence(folder, arch):
+@of_both_sides
+def test_gradients_are_those_of_each_sentence(folder, side):
     """In any batch, order and padding."""
     sources, targets = random_sentences([9, 14, 4]), random_sentences([12, 3, 8], seed=4)
-    model, criterion, sample = trained(folder, arch, sources, targets, False, (17, 15))
+    model, criterion, sample = trained(folder, side, sources, targets, False, (17, 15))
     together = criterion(model, sample)[0]
     alone = sum(
-        criterion(model, trained(folder, arch, [source], [target])[2])[0]
+        criterion(model, trained(folder, side, [source], [target])[2])[0]
         for source, target in reversed([*zip(sources, targets)])
     )
     torch.testing.assert_close(together, alone)
     assert_same_gradients(model, together, alone)
 
 
-@pytest.mark.parametrize("arch", ARCHES)
-def test_without_trees_the_loss_is_zero_and_has_a_gradient(folder, arch):
+@of_both_sides
+def test_without_trees_the_loss_is_zero_and_has_a_gradient(folder, side):
     sentences = random_sentences([9, 14, 4])
-    model, criterion, sample = trained(folder, arch, sentences, sentences)
+    model, criterion, sample = trained(folder, side, sentences, sentences)
     (objective,) = criterion.objectives
     _, extra = model(**sample["net_input"])
     key = next(key for key in ("trees", "target_trees") if key in sample)
     loss, logs = objective(extra, {**sample, key: torch.full_like(sample[key], -1)})
-    assert float(loss.detach()) == 0 and not any(map(float, logs.values()))
+    assert float(loss.detach()) == 0
+    assert not any(map(float, logs.values()))
     loss.backward()
     states = model.encoder if key == "trees" else model.decoder
     weights = states.layers[0].self_attn.q_proj.weight.grad
-    assert weights is not None and weights.eq(0).all()
+    assert weights is not None
+    assert weights.eq(0).all()
 
 
 def test_states_of_a_decoder_have_read_their_word(folder):
     """The state of a word does not depend on the next, and does on itself."""
     targets = random_sentences([8, 8])
-    model, _, sample = trained(folder, ARCHES[1], targets, targets)
+    model, _, sample = trained(folder, TARGET, targets, targets)
     net_input = sample["net_input"]
 
     def states(tokens):
@@ -274,32 +281,34 @@ def test_states_of_a_decoder_have_read_their_word(folder):
     after = before.clone()
     after[:, 4] = after[:, 4] % 30 + 5  # the target's word 3
     changed = (states(before) - states(after)).abs().amax(dim=2) > 1e-9
-    assert not changed[:, :3].any() and changed[:, 3:7].all() and not changed[:, 7].any()
+    assert not changed[:, :3].any()
+    assert changed[:, 3:7].all()
+    assert not changed[:, 7].any()
 
 
 @pytest.mark.parametrize(
-    ("arch", "options", "message"),
+    ("options", "message"),
     [
-        (ARCHES[0], ["--tree-reg-share=0"], "--tree-reg-share 0.0: give a share above 0"),
-        (ARCHES[0], ["--tree-reg-layer=2"], "--tree-reg-layer 2: the encoder has 2 layers"),
-        (ARCHES[1], ["--decoder-layerdrop=0.1"], "--target-tree-reg-layer cannot be combined"),
-        ("syntax_transformer", ["--tree-reg-share=0.5"], "--tree-reg-share needs --tree-reg-layer"),
+        ([*SOURCE, "--tree-reg-share=0"], "--tree-reg-share 0.0: give a share above 0"),
+        ([*SOURCE, "--tree-reg-layer=2"], "--tree-reg-layer 2: the encoder has 2 layers"),
+        ([*TARGET, "--decoder-layerdrop=0.1"], "--target-tree-reg-layer cannot be combined"),
+        (["syntax_transformer", "--tree-reg-share=0.5"], "--tree-reg-share needs --tree-reg-layer"),
     ],
 )
-def test_refusals(folder, arch, options, message):
+def test_refusals(folder, options, message):
     with pytest.raises(UserError, match=message):
-        build(folder, arch, *options)
+        build(folder, *options)
 
 
 def test_what_the_loss_lacks(folder):
     sentences = random_sentences([9, 4])
-    model, criterion, sample = trained(folder, ARCHES[0], sentences, sentences)
+    model, criterion, sample = trained(folder, SOURCE, sentences, sentences)
     (objective,) = criterion.objectives
     with pytest.raises(UserError, match="needs the states of a layer: give --arch tree_reg"):
         objective({}, sample)
     extra = {SOURCE_STATES: model(**sample["net_input"])[1][SOURCE_STATES]}
     del sample["trees"]
-    with pytest.raises(UserError, match="needs the binary trees .* add --load-trees"):
+    with pytest.raises(UserError, match=r"needs the binary trees .* add --load-trees"):
         objective(extra, sample)
     task = Namespace(source_dictionary=None, target_dictionary=None)
     with pytest.raises(UserError, match="--tree-reg-weight -1: give no negative number"):
