@@ -16,7 +16,15 @@ from nonempty import some
 from translations import refused
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.annotation import CHUNKS, HEADS, KINDS, PHRASES, TARGET_COLUMNS, TARGET_HEADS
+from syntax_nmt.data.annotation import (
+    CHUNKS,
+    HEADS,
+    KINDS,
+    PHRASES,
+    TARGET_COLUMNS,
+    TARGET_HEADS,
+    TARGET_TREES,
+)
 from syntax_nmt.data.annotation.columns import DEPREL, LEMMA, UPOS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.prepared_text import TextSegmentation
@@ -205,6 +213,7 @@ def test_options_prints_what_prepare_printed(prepared, tmp_path, capsys):
     assert data == TrainingData.of(folder / "data-bin")
     assert (data.languages, data.pairs, data.splits) == (("src", "tgt"), 300, list(SPLITS))
     empty = {x for x in TARGET_COLUMNS if x.column not in ("upos", "deprel")}  # in that corpus
+    empty.add(TARGET_TREES)
     assert all(set(kinds) == set(KINDS) - empty for kinds in data.annotated.values())
     assert (data.parsed, data.joined, data.takes_typed_text) == ([], True, True)
     main(["options", "--training", str(folder)])

@@ -451,9 +451,12 @@ def test_trees_of_the_target(raw, models, tmp_path):
     given = shutil.copytree(raw, tmp_path / "given")
     for split, name in (("train", "train"), ("valid", "val"), ("test", "test")):
         shutil.copy(words / f"{split}.en.conllu", given / f"{name}.en.conllu")
-        flat = (" ".join(f"(W {escape_word(word)})" for word in text.split())
-                for text in lines(words / f"{split}.en"))  # fmt: skip
-        (given / f"{name}.en.trees").write_text("".join(f"(S {words})\n" for words in flat))
+        flat = (
+            " ".join(f"(W {escape_word(word)})" for word in text.split())
+            for text in lines(words / f"{split}.en")
+        )
+        trees = "".join(f"(S {each})\n" if each else "()\n" for each in flat)
+        (given / f"{name}.en.trees").write_text(trees)
     main([*command(given, tmp_path / "other"), *turned])
     taken = "data-bin/train.de-en.en.heads.bin"
     assert (tmp_path / "other" / taken).read_bytes() == (folder / taken).read_bytes()

@@ -37,7 +37,7 @@ class TreeRegularization(AuxiliaryObjective):
     Args:
         weight: w.
         of_source: finds the words of the source.
-        of_target: those of the target.
+        of_target: finds the words of the target.
         kinds: the trees that options load.
     """
 
@@ -191,7 +191,7 @@ def split_logits(independence: Tensor, first: Tensor, last: Tensor) -> Tensor:
     Args:
         independence: o, B×S×S.
         first: s, B×P×1.
-        last: e, likewise.
+        last: e, B×P×1.
     """
     columns = torch.arange(independence.size(1), device=first.device)
     following = independence.roll(-1, 1)  # row k: o(k + 1, ·)
