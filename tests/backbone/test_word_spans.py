@@ -1,4 +1,4 @@
-"""Words out of tensors of subwords are those of the rules for lines of strings."""
+"""Words out of tensors of subwords are those of the rules for lines of strings; means of words."""
 
 import random
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 from fairseq.data import Dictionary
 
+from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.subwords import SENTENCEPIECE, pieces_per_word
 
@@ -49,3 +50,20 @@ def test_equals_the_rules_for_strings(words, left_pad):
     assert torch.equal(spans.openers(tokens), first.eq(torch.arange(width)))
     if spans.scheme == SENTENCEPIECE:
         assert any(line[-1:] == ["▁"] and len(line) > 1 for line in lines)  # a word without letters
+
+
+def test_mean_of_real_words():
+    states = torch.randn(2, 5, 3, dtype=torch.float64)
+    padding = torch.tensor([[True, True, False, False, False], [False, True, True, True, True]])
+    states[padding] = float("nan")
+    expected = torch.stack([states[0, 2:].mean(dim=0), states[1, 0]])
+    torch.testing.assert_close(mean_of_words(states, padding), expected)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_means_of_long_sentences_in_half_precision(kind):
+    """The sum of 1,000 words of 100 is beyond float16."""
+    states = torch.full((1, 1000, 2), 100.0, dtype=kind)
+    mean = mean_of_words(states, torch.zeros(1, 1000, dtype=torch.bool))
+    assert mean.dtype == kind
+    assert (mean == 100).all()

@@ -1,12 +1,19 @@
-"""fairseq's source is searched for what makes code of data: each place is known, and closed."""
+"""fairseq's source is searched for what makes code of data: each place is known, and closed.
+
+torch is asked what it does: a version's number does not tell, least of all before a release.
+"""
 
 import ast
+import pickle
 
 import pytest
+import torch
 from fairseq_source import called, imported_names, sources
 from nonempty import some
 
 from syntax_nmt.checkpoints.loading import MODULES
+from syntax_nmt.checkpoints.safe_loader import allow_fairseq_checkpoints
+from syntax_nmt.errors import UserError
 
 # Calls that run a program, load code or unpickle; the ends of names that are found on objects.
 BEGINNINGS = (
@@ -128,3 +135,24 @@ def test_what_no_checkpoint_may_name_is_not_allowed():
         module = f"fairseq.{file.removesuffix('.py').replace('/', '.')}"
         if UNNAMED in calls.values():
             assert not any(module == each or module.startswith(f"{each}.") for each in MODULES)
+
+
+LOAD = torch.load
+
+
+@pytest.mark.parametrize("version", ["2.6.0a0+git1", "2.6.0.dev20241101", "2.6.0rc1", "2.10.0"])
+def test_a_torch_that_loads_anything_is_refused(monkeypatch, version):
+    allow_fairseq_checkpoints()
+    monkeypatch.setattr(torch, "__version__", version)
+    monkeypatch.setattr(torch, "load", lambda stream: LOAD(stream, weights_only=False))
+    with pytest.raises(UserError, match=r"run code .* install torch 2\.6"):
+        allow_fairseq_checkpoints()
+
+
+def test_a_safe_torch_whatever_its_version_says(monkeypatch):
+    def load(_):
+        raise pickle.UnpicklingError("Weights only load failed")
+
+    monkeypatch.setattr(torch, "__version__", "2.5.1")
+    monkeypatch.setattr(torch, "load", load)
+    allow_fairseq_checkpoints()

@@ -1,4 +1,6 @@
-"""The picture of a loss in the course of trainings."""
+"""The picture of a loss in the course of trainings, and its place on a page."""
+
+import re
 
 from syntax_nmt.pictures.plots.training_curves import (
     TRAINING,
@@ -6,6 +8,7 @@ from syntax_nmt.pictures.plots.training_curves import (
     TrainingRun,
     draw_training,
 )
+from syntax_nmt.pictures.report_page.picture import Pictures
 
 FALLING = [(float(i), 1 / i) for i in range(1, 40)]
 FEW = [(20.0, 0.5), (40.0, 0.25)]
@@ -58,3 +61,17 @@ def test_training_is_thin_beside_validation_and_takes_its_look_where_alone():
     assert lines(alone, TRAINING)[0].get_marker() == lines(both, VALIDATION)[0].get_marker()
     assert legend(both) == [VALIDATION, TRAINING]
     assert legend(alone) is None
+
+
+def test_the_same_figure_twice_has_other_ids():
+    pictures = Pictures()
+    runs = {"ours": [TrainingRun([], [(1.0, 2.0), (2.0, 1.0)])]}
+    one, two = (pictures.add(draw_training(runs, "loss"), "caption", 'a "b" <c>') for _ in "12")
+    ids = [set(re.findall(r'\bid="([^"]+)"', str(picture.svg))) for picture in (one, two)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+    for picture, known in zip((one, two), ids):
+        used = re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', str(picture.svg))
+        assert {first or second for first, second in used} <= known
+    assert 'aria-label="a &quot;b&quot; &lt;c&gt;"' in one.svg
+    assert "<metadata" not in one.svg
