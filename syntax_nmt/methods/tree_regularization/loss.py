@@ -41,7 +41,7 @@ class TreeRegularization(AuxiliaryObjective):
         kinds: the trees that options load.
     """
 
-    reads_annotation = (TREES, TARGET_TREES)
+    reads_annotation: tuple[AnnotationKind, ...] = (TREES, TARGET_TREES)
     options = "--criterion tree_reg_cross_entropy, or --tree-reg-weight to syntax_cross_entropy"
 
     def __init__(
@@ -51,8 +51,8 @@ class TreeRegularization(AuxiliaryObjective):
         of_target: WordSpans,
         kinds: tuple[AnnotationKind, ...] = (),
     ) -> None:
-        self.weight, self._words = weight, {TREES: of_source, TARGET_TREES: of_target}
-        self.reads_annotation = kinds
+        self.weight, self.reads_annotation = weight, kinds
+        self._words: dict[AnnotationKind, WordSpans] = {TREES: of_source, TARGET_TREES: of_target}
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> TreeRegularization | None:
@@ -89,7 +89,8 @@ class TreeRegularization(AuxiliaryObjective):
                 "tree_reg_transformer, or --tree-reg-layer -1 to another one that has a "
                 "Transformer encoder (--target-tree-reg-layer: decoder)"
             )
-        total, logs = sample["target"].new_zeros((), dtype=torch.float32), {}
+        total = sample["target"].new_zeros((), dtype=torch.float32)
+        logs: Logged = {}
         for states, name, kind in sides:
             tokens = sample["net_input"]["src_tokens"] if kind == TREES else sample["target"]
             found = self._of_side(extra[states], tokens, kind, sample)
