@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import (
-    Extension,
+from syntax_nmt.backbone.extension import Extension
+from syntax_nmt.backbone.transformer_extension import (
     TransformerDecoderExtension,
     TransformerEncoderExtension,
     TransformerStack,

@@ -38,7 +38,7 @@ class TreeRegularization(AuxiliaryObjective):
         weight: w.
         of_source: finds the words of the source.
         of_target: finds the words of the target.
-        kinds: the trees that options load.
+        kinds: the trees that options load, those of the source if none does.
     """
 
     reads_annotation: tuple[AnnotationKind, ...] = (TREES, TARGET_TREES)
@@ -67,7 +67,8 @@ class TreeRegularization(AuxiliaryObjective):
         if weight < 0:
             raise UserError(f"--tree-reg-weight {weight}: give no negative number")
         words = WordSpans(task.source_dictionary), WordSpans(task.target_dictionary)
-        return cls(weight, *words, tuple(x for x in (TREES, TARGET_TREES) if x.is_loaded(task.cfg)))
+        loaded = tuple(kind for kind in (TREES, TARGET_TREES) if kind.is_loaded(task.cfg))
+        return cls(weight, *words, loaded or (TREES,))
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
