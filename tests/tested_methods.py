@@ -161,6 +161,9 @@ TRIALS = {
                 "lisa_transformer --lisa-dim=24 --lisa-layer=-1 --encoder-normalize-before"
             ),
             "lisa_transformer+narrow": "lisa_transformer --lisa-dim=2 --supervised-layer=-1",
+            "lisa_transformer+labels": (
+                "lisa_transformer --dependency-labels=universal --encoder-normalize-before"
+            ),
         }
     ),
     "relation networks": _split(
