@@ -23,6 +23,7 @@ from syntax_nmt.commands.annotating import (
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import (
     add_linearised_arguments,
+    linearised_as,
     linearising,
     parsed_first,
 )
@@ -36,6 +37,7 @@ from syntax_nmt.data.annotation import HEADS, TARGET_COLUMNS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import LISTING, Column, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
+from syntax_nmt.data.linearised_folder import option_of
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import DEPENDENCIES
@@ -169,8 +171,8 @@ _NEEDS = {
     "words": ("linearised",),
     "labels": ("linearised",),
     "auxiliary_weight": ("linearised",),
-    "max_source_positions": ("linearised",),
-    "max_target_positions": ("linearised",),
+    "max_source_positions": ("linearised", "interleave"),
+    "max_target_positions": ("linearised", "interleave"),
     **SHARD_NEEDS,
 }
 
@@ -193,13 +195,14 @@ def run(args: argparse.Namespace) -> None:
     def note(line: str) -> None:
         print(line, file=sys.stderr)
 
-    parsed = parsed_first(args.linearised, plan.source, plan.target)
+    parsed = parsed_first(linearised_as(args), plan.source, plan.target)
     for line in unused_annotation(plan.splits, *parsed):
         note(line)
     for path in sorted(
         set(find_annotation(plan.splits, *parsed).values()) - {*plan.given.values()}
     ):
-        note(f"{path} is not used: no text of --linearised {args.linearised} is made of it")
+        option = "" if plan.linearised is None else plan.linearised.option
+        note(f"{path} is not used: no text of {option} is made of it")
     for line in _idle_settings(args):
         note(line)
     if in_shards is None:
@@ -237,7 +240,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         TARGET_HEADS: check_columns(args.target_features, LISTING[TARGET], TARGET_COLUMNS),
     }
     annotators = find_annotators(args)
-    given = find_annotation(splits, *parsed_first(args.linearised, source, target))
+    given = find_annotation(splits, *parsed_first(linearised_as(args), source, target))
     how = linearising(args, given)
     if how is not None:  # trees of one kind become text, and nothing else is read
         annotators = {kind: find for kind, find in annotators.items() if kind == how.kind}
@@ -249,6 +252,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     for kind, named in columns.items():
         if named:
             _refuse_empty_columns(kind, named, annotators, given)
+    if how is not None and how.column is not None:
+        _refuse_empty_columns(how.kind, (how.column,), annotators, given, option_of(how.mode))
     for kind, find in annotators.items():
         wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
         if any((split.name, kind) not in given for split in wanted):
@@ -286,27 +291,29 @@ def _refuse_empty_columns(
     columns: Sequence[Column],
     annotators: Mapping[AnnotationKind, Callable[[], Annotator]],
     given: Mapping[tuple[str, AnnotationKind], Path],
+    option: str | None = None,
 ) -> None:
-    """Refuses features that the training text will not have.
+    """Refuses columns that the training text will not have.
 
     Args:
         kind: of the trees whose columns they are.
+        option: that names them; None = that of the features of their side.
 
     Raises:
         UserError: names the column, and the file or the models.
     """
     file = given.get(("train", kind))
     if file is not None:
-        refuse_empty_in(file, columns)
+        refuse_empty_in(file, columns, option)
     elif kind in annotators:
         models = annotators[kind]().models
         if models is not None:
-            refuse_not_made(models, columns)
+            refuse_not_made(models, columns, option)
     elif not any(each == kind for _, each in given):
         way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
         raise UserError(
-            f"{columns[0].making}: there are no {kind.description} to take the columns from: "
-            f"{way}, or give PREF.LANG.conllu"
+            f"{option or columns[0].listing} {columns[0].column}: there are no {kind.description} "
+            f"to take the columns from: {way}, or give PREF.LANG.conllu"
         )
 
 

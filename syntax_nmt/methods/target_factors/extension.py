@@ -73,6 +73,10 @@ class FactorTables(FairseqIncrementalState, nn.Module):
         """The logits of all factors beside each other, B×T×(V_1 + … + V_K)."""
         return self.output(features)
 
+    def silent(self) -> Tensor:
+        """0, with gradients of zeros for the output layers."""
+        return self.output.weight[:0].sum() + self.output.bias[:0].sum()
+
     def best(self, logits: Tensor) -> Tensor:
         """The ids of the most probable values, B×T×K."""
         values = [each.argmax(dim=-1) for each in logits.split(self.sizes, dim=-1)]
@@ -145,6 +149,9 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
 
     def embed(self, embedded: Tensor, target: Target) -> Tensor:
         """The word's vector plus those of the values that the row before chose, B×T×E."""
+        if self.tables.training and torch.is_grad_enabled():
+            # Without a loss of factors their output layers would not be part of the graph.
+            embedded = embedded + self.tables.silent()
         if not self.reads:
             return embedded
         if target.incremental_state is None:
