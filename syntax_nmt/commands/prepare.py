@@ -311,8 +311,9 @@ def _refuse_empty_columns(
             refuse_not_made(models, columns, option)
     elif not any(each == kind for _, each in given):
         way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
+        trees = TARGET_HEADS if columns[0].side == TARGET else HEADS
         raise UserError(
-            f"{option or columns[0].listing} {columns[0].column}: there are no {kind.description} "
+            f"{option or columns[0].listing} {columns[0].column}: there are no {trees.description} "
             f"to take the columns from: {way}, or give PREF.LANG.conllu"
         )
 

@@ -1,4 +1,4 @@
-"""`syntax-nmt prepare --linearised` and `--interleave`: the texts of each mode, and what is said."""
+"""`syntax-nmt prepare --linearised`, `--interleave`: the texts of each mode, and what is said."""
 
 import json
 import re
@@ -135,9 +135,8 @@ def test_a_tag_stands_before_each_word(raw, made):
         if split == "test":  # the reference
             assert not any(is_symbol(token) for line in lines for token in line.split())
             continue
-        tags = re.findall(
-            r"^\d+\t[^\t]*\t[^\t]*\t([^\t]*)", (raw / f"{split}.src.conllu").read_text(), re.M
-        )
+        trees = (raw / f"{split}.src.conllu").read_text()
+        tags = re.findall(r"^\d+\t[^\t]*\t[^\t]*\t([^\t]*)", trees, re.M)
         assert [token for line in lines for token in line.split()[::2]] == [f"({x}" for x in tags]
         assert not any(is_symbol(token) for line in lines for token in line.split()[1::2])
     pieces = [*read_lines(made[INTERLEAVED] / "pieces" / "train.src")]
@@ -279,7 +278,7 @@ REFUSED = {
     "no column": (("--interleave", "tags"), "--interleave tags: 'tags' is no column"),
     "empty column": (
         ("--interleave", "xpos"),
-        "no word has a value in column XPOS: leave xpos out",
+        "no word has a value in column XPOS: leave xpos",
     ),
     "factors": (("--interleave", "upos", "--target-features", "upos"), "does nothing with --inter"),
     "form": (("--interleave", "upos", "--labels", "full"), "--labels does nothing without --linea"),
@@ -299,10 +298,9 @@ def test_trees_that_are_missing_are_named(raw, tmp_path):
         for lang in ("src", "tgt"):
             (tmp_path / f"{name}.{lang}").write_bytes((raw / f"{name}.{lang}").read_bytes())
     more = ("--no-parse", "--linearised", "target")
-    message = refuse(
-        "syntax_nmt.cli", *command(tmp_path, tmp_path / "o", *more[:1], "--interleave", "upos")
-    )
-    assert "--interleave upos: there are no dependency trees of the source to take the" in message
+    tags = command(tmp_path, tmp_path / "tags", "--no-parse", "--interleave", "upos")
+    why = "--interleave upos: there are no dependency trees of the target to take the columns from"
+    assert why in refuse("syntax_nmt.cli", *tags)
     assert (
         f"--linearised target needs trees of train, and there is no {tmp_path}/train.tgt.conllu: "
         "give it, or leave --no-parse out"
