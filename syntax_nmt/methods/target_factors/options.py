@@ -51,6 +51,14 @@ class TargetFactorOptions(ColumnLabelOptions):
         Needs("target_factor_inputs", (OWN,)),
         _ON,
     )
+    target_factor_score: float = decoder_option(
+        0.0,
+        "target factors: the weight γ of the log-probabilities of the values that a search "
+        "chooses, which the scores of hypotheses add; also of a trained model, by "
+        "--model-overrides (default: 0)",
+        Needs("target_factor_inputs", (OWN,)),
+        _ON,
+    )
 
 
 @dataclass
