@@ -36,7 +36,7 @@ TRIALS = {
     "target factors": _split(
         {
             "factor_transformer+predict": (
-                "factor_transformer --target-factors=xpos --target-factor-shift=predict "
+                "factor_transformer --target-factors=xpos,chunk --target-factor-shift=predict "
                 "--target-factor-dropout=0"
             ),
             "factor_transformer+none": "factor_transformer --target-factor-inputs=none",

@@ -168,8 +168,8 @@ def add_feature_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--target-features",
         metavar="COLUMN,…",
-        help="the same of the target's CoNLL-U, which decoders with target factors learn "
-        "(default: none)",
+        help="the same of the target's CoNLL-U, and chunk, the tags of its chunks, which decoders "
+        "with target factors learn (default: none)",
     )
     add_numbers(
         parser,

@@ -33,8 +33,8 @@ from syntax_nmt.commands.shared.shards import (
     refuse_other_layout,
     sharding,
 )
-from syntax_nmt.data.annotation import HEADS, TARGET_COLUMNS, TARGET_HEADS
-from syntax_nmt.data.annotation.columns import LISTING, Column, check_columns
+from syntax_nmt.data.annotation import CHUNKS, HEADS, TARGET_HEADS
+from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.linearised_folder import option_of
@@ -46,14 +46,14 @@ from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
-from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
+from syntax_nmt.preparation.plan import Plan, columns_by_file, refuse_to_overwrite
 from syntax_nmt.preparation.segment import load_sentencepiece
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.text.cleaning import MODES
-from syntax_nmt.text.languages import SOURCE, TARGET
+from syntax_nmt.text.languages import TARGET
 from syntax_nmt.text.unspaced import looks_segmented
 
 EXAMPLE = (
@@ -235,10 +235,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     in_shards = args.shard_size is not None
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
     _refuse_cut_text(args, splits)
-    columns: dict[AnnotationKind, tuple[Column, ...]] = {
-        HEADS: check_columns(args.features, LISTING[SOURCE]),
-        TARGET_HEADS: check_columns(args.target_features, LISTING[TARGET], TARGET_COLUMNS),
-    }
+    columns = columns_by_file(args.features, args.target_features)
     annotators = find_annotators(args)
     given = find_annotation(splits, *parsed_first(linearised_as(args), source, target))
     how = linearising(args, given)
@@ -303,6 +300,8 @@ def _refuse_empty_columns(
         UserError: names the column, and the file or the models.
     """
     file = given.get(("train", kind))
+    if kind == CHUNKS and (file is not None or kind in annotators):
+        return  # every word has a tag
     if file is not None:
         refuse_empty_in(file, columns, option)
     elif kind in annotators:
@@ -311,10 +310,11 @@ def _refuse_empty_columns(
             refuse_not_made(models, columns, option)
     elif not any(each == kind for _, each in given):
         way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
-        trees = TARGET_HEADS if columns[0].side == TARGET else HEADS
+        file_kind = TARGET_HEADS if kind == HEADS and columns[0].side == TARGET else kind
         raise UserError(
-            f"{option or columns[0].listing} {columns[0].column}: there are no {trees.description} "
-            f"to take the columns from: {way}, or give PREF.LANG.conllu"
+            f"{option or columns[0].listing} {columns[0].column}: there are no "
+            f"{file_kind.description} to take the columns from: {way}, or give "
+            f"PREF.LANG.{kind.ending}"
         )
 
 

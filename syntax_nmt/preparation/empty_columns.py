@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from syntax_nmt.data.annotation.columns import EMPTY, LEMMA, Column
+from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import ParserModels
@@ -22,7 +23,7 @@ def refuse_empty_in(file: Path, columns: Sequence[Column], option: str | None = 
     Raises:
         UserError: names the column.
     """
-    missing = list(columns)
+    missing = [column for column in columns if column.format == CONLLU]
     for tree in islice(filter(None, read_conllu(file, one_root=False)), _TREES):
         missing = [column for column in missing if set(column.values(tree)) == {EMPTY}]
         if not missing:

@@ -20,6 +20,9 @@ from syntax_nmt.data.linearised_folder import (
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.linearising import POSITIONS, Linearising
 
+# Columns of the trees that are prepared.
+_TAGS = tuple(column for column in TARGET_COLUMNS if column.format == HEADS.format)
+
 
 def add_form_arguments(group: argparse._ActionsContainer, words: str) -> None:
     """Adds the options of the form of brackets.
@@ -56,7 +59,7 @@ def add_linearised_arguments(parser: argparse.ArgumentParser) -> None:
         "--interleave",
         metavar="COLUMN",
         help="a tag before each word of the target, of this column of its CoNLL-U: "
-        f"{', '.join(each.column for each in TARGET_COLUMNS)}; no annotation is binarised",
+        f"{', '.join(each.column for each in _TAGS)}; no annotation is binarised",
     )
     add_form_arguments(group, f"{NO_WORDS} for multitask, otherwise {KEPT}")
     add_numbers(
@@ -135,7 +138,7 @@ def linearising(
     constituents = args.constituents or ("train", PHRASES) in given
     positions = args.max_source_positions or POSITIONS, args.max_target_positions or POSITIONS
     if mode == INTERLEAVED:
-        columns = check_columns(args.interleave, "--interleave", TARGET_COLUMNS)
+        columns = check_columns(args.interleave, "--interleave", _TAGS)
         if len(columns) != 1:
             raise UserError(f"--interleave {args.interleave}: give one column")
         return Linearising(mode, form, HEADS, max_positions=positions, column=columns[0])

@@ -26,8 +26,9 @@ class TargetFactorOptions(ColumnLabelOptions):
 
     target_factors: Optional[str] = decoder_option(
         None,
-        "target factors: columns of the target's CoNLL-U whose values the decoder predicts beside "
-        f"the words, with commas between: {', '.join(each.column for each in TARGET_COLUMNS)} "
+        "target factors: columns of the target's CoNLL-U, or its chunk tags, whose values the "
+        "decoder predicts beside the words, with commas between: "
+        f"{', '.join(each.column for each in TARGET_COLUMNS)} "
         "(default: none; factor_transformer, factor_rnn: upos,deprel)",
     )
     target_factor_shift: ChoiceEnum(SHIFTS) = decoder_option(  # type: ignore[valid-type]
