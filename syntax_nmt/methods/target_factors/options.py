@@ -16,6 +16,8 @@ READ, PREDICT = "read", "predict"
 SHIFTS = (READ, PREDICT)
 OWN, NO_INPUT = "own", "none"
 INPUTS = (OWN, NO_INPUT)
+ALL, LAST = "all", "last"
+PIECES = (ALL, LAST)
 
 _ON = Needs("target_factors", such_as="upos,deprel")
 
@@ -64,10 +66,15 @@ class TargetFactorOptions(ColumnLabelOptions):
 
 @dataclass
 class FactorLossOptions(FairseqDataclass):
-    """The weight of the loss."""
+    """The weight of the loss, and what it counts."""
 
     target_factor_weight: float = option(
         1.0, "weight λ of the sum of the factors' losses (default: 1, Sockeye's)"
+    )
+    target_factor_pieces: ChoiceEnum(PIECES) = option(  # type: ignore[valid-type]
+        ALL,
+        "target factors: the loss is that of all pieces of a word, which all have its values, or "
+        "of the last alone, whose values are the word's in the output (default: all)",
     )
 
 

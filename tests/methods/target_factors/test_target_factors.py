@@ -10,6 +10,7 @@ from small_models import (
     build,
     enlarge,
     fill_zeros,
+    pieces_of_words,
     random_sentences,
     write_dictionaries,
 )
@@ -272,6 +273,38 @@ def test_a_batch_without_annotation_has_no_loss(folder):
     for parameter in extension_of(model).tables.output.parameters():
         (gradient,) = torch.autograd.grad(found, parameter, retain_graph=True)
         assert not gradient.any()
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_the_last_piece_of_a_word_may_count_alone(tmp_path, folder, shift):
+    pieces = write_dictionaries(tmp_path, pieces=True)
+    for kind in KINDS:
+        (pieces / str(kind.labels_file)).write_bytes((folder / str(kind.labels_file)).read_bytes())
+    found = {}
+    for which in ("all", "last"):
+        model, task, cfg = strong(
+            pieces,
+            "transformer",
+            f"--target-factor-shift={shift}",
+            f"--target-factor-pieces={which}",
+        )
+        sample = sample_of(model, task)
+        (objective,) = task.build_criterion(cfg.criterion).objectives
+        extra = model(**sample["net_input"])[1]
+        found[which] = objective(extra, sample)
+    expected, words = 0.0, 0
+    for row, tokens in enumerate(targets_of()[:2]):
+        place = -1
+        for count in pieces_of_words(task.target_dictionary, tokens[:-1].tolist()):
+            place += count
+            for factor in extra[TARGET_FACTORS]:
+                gold = int(sample[factor.kind.key][row, place]) - 1
+                expected -= 0.7 * float(factor.logits[row, place].log_softmax(-1)[gold])
+                words += 1
+    loss, logs = found["last"]
+    torch.testing.assert_close(float(loss), expected, atol=1e-10, rtol=1e-9)
+    assert sum(logs[f"{kind.key}_words"] for kind in KINDS) == words
+    assert sum(found["all"][1][f"{kind.key}_words"] for kind in KINDS) == 2 * (4 + 7) > words
 
 
 def test_one_value_for_all_words_costs_nothing(folder):
