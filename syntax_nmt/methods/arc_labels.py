@@ -267,7 +267,7 @@ def labels_in(sample: Batch, column: Column) -> Tensor:
             f"--dependency-labels needs the {column.description}: add "
             f"{column.flag} (`syntax-nmt prepare {column.making}` makes them)"
         )
-    return sample[column.key].long()  # type: ignore[no-any-return]
+    return sample[column.key].long()
 
 
 def logged_label_loss(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from syntax_nmt.arguments import flag
-from syntax_nmt.data.annotation.formats import CHUNK_TAGS, CONLLU
+from syntax_nmt.data.annotation.formats import CHUNK_TAGS, CONLLU, AnnotationFormat
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.chunks import Chunk, iob2_tags
 from syntax_nmt.data.collation import collate_labels
@@ -43,7 +43,7 @@ class Column(AnnotationKind):
         side: source or target. Columns of the target have names, files and labels of their own.
     """
 
-    format = CONLLU
+    format: AnnotationFormat = CONLLU
     label = "value"
 
     def __init__(self, column: str, values: str, description: str, side: str = SOURCE) -> None:

@@ -58,7 +58,7 @@ class DependencyHeadOptions(ArcLabelOptions):
         _SOURCE,
         _TARGET,
     )
-    dependency_labels: LabelChoice = label_option(_SOURCE, _TARGET)  # type: ignore[valid-type]
+    dependency_labels: LabelChoice = label_option(_SOURCE, _TARGET)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from torch import Tensor
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.arc_labels import labels_in, log_labels, logged_label_loss
@@ -34,7 +35,7 @@ class LisaObjective(AuxiliaryObjective):
         loads_labels: whether options load their files.
     """
 
-    reads_annotation = (HEADS, DEPREL)
+    reads_annotation: tuple[AnnotationKind, ...] = (HEADS, DEPREL)
     options = "--criterion lisa_cross_entropy, or --parse-weight to syntax_cross_entropy"
 
     def __init__(

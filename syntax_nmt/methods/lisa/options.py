@@ -53,7 +53,7 @@ class LisaOptions(ArcLabelOptions):
         "model, by --model-overrides (default: off)",
         _ON,
     )
-    dependency_labels: LabelChoice = label_option(_ON)  # type: ignore[valid-type]
+    dependency_labels: LabelChoice = label_option(_ON)
 
 
 @dataclass
