@@ -5,6 +5,7 @@ import argparse
 import pytest
 
 from syntax_nmt.arguments import add_numbers, positive_int
+from syntax_nmt.cli import main
 
 
 def test_numbers_have_defaults_that_the_help_names(capsys):
@@ -19,3 +20,18 @@ def test_numbers_have_defaults_that_the_help_names(capsys):
     with pytest.raises(SystemExit):
         parser.parse_args(["--last", "0"])
     assert "'0' is not a whole number of 1 or more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("parse", "--num-shards"),
+        ("chunk", "--max-steps"),
+        ("prepare", "--vocab-size"),
+        ("binarize", "--workers"),
+    ],
+)
+def test_zero_is_refused_while_the_line_is_read(command, option, capsys):
+    with pytest.raises(SystemExit):
+        main([command, option, "0"])
+    assert f"argument {option}: '0' is not a whole number of 1 or more" in capsys.readouterr().err

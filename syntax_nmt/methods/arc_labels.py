@@ -277,9 +277,7 @@ def logged_label_loss(
 
     Args:
         name: the first part of the names of what is logged.
-        heads: as of :func:`label_losses`, like the next two.
-        labels: of the arcs.
-        opens: which subwords are the first of a word.
+        heads: these and what follows are arguments of :func:`label_losses`.
     """
     loss, right, supervised = label_losses(arcs, heads, labels, opens)
     return loss, {

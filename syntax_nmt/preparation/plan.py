@@ -29,8 +29,7 @@ def columns_by_file(
     """The columns of both options, by the kind whose files have them.
 
     Args:
-        features: of the source, with commas between.
-        target_features: of the target, likewise.
+        features: columns of the source with commas between; `target_features` of the target.
 
     Raises:
         UserError: as of :func:`check_columns`.
