@@ -198,11 +198,10 @@ def run(args: argparse.Namespace) -> None:
     parsed = parsed_first(linearised_as(args), plan.source, plan.target)
     for line in unused_annotation(plan.splits, *parsed):
         note(line)
-    for path in sorted(
-        set(find_annotation(plan.splits, *parsed).values()) - {*plan.given.values()}
-    ):
-        option = "" if plan.linearised is None else plan.linearised.option
-        note(f"{path} is not used: no text of {option} is made of it")
+    if plan.linearised is not None:
+        found = find_annotation(plan.splits, *parsed)
+        for path in sorted({*found.values()} - {*plan.given.values()}):
+            note(f"{path} is not used: no text of {plan.linearised.option} is made of it")
     for line in _idle_settings(args):
         note(line)
     if in_shards is None:
