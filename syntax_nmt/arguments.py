@@ -167,16 +167,20 @@ class Needs:
         return " ".join(filter(None, (flag(self.name), " or ".join(self.values)))) + such_as
 
 
-def option(default: Any, text: str, *needs: Needs, stack: str | None = None) -> Any:
+def option(
+    default: Any, text: str, *needs: Needs, stack: str | None = None, shared: bool = False
+) -> Any:
     """A field of a dataclass of options, as fairseq reads them.
 
     Args:
         text: what `--help` says.
         needs: other options, one of which it needs to have an effect.
         stack: `encoder` or `decoder`; None = it is for both.
+        shared: several methods declare it, and it has an effect if it has one in any of them.
     """
     of_stack = {} if stack is None else {"stack": stack}
-    return field(default=default, metadata={"help": text, "needs": needs, **of_stack})
+    about = {"help": text, "needs": needs, "shared": shared}
+    return field(default=default, metadata={**about, **of_stack})
 
 
 def encoder_option(default: Any, text: str, *needs: Needs) -> Any:

@@ -61,7 +61,7 @@ def choices_of(declared: "Field[Any]") -> tuple[str, ...]:
 
 
 def refuse_without_effect(options: Any) -> None:
-    """Refuses options that lack what they are declared to need.
+    """Refuses options that lack what they are declared to need, but for those that are shared.
 
     Args:
         options: a dataclass of :func:`syntax_nmt.arguments.option`.
@@ -69,6 +69,31 @@ def refuse_without_effect(options: Any) -> None:
     Raises:
         UserError: such an option does not have its default.
     """
+    for name, lacking in _lacking(options, shared=False).items():
+        if lacking:
+            raise UserError(f"{flag(name)} needs {lacking}")
+
+
+def refuse_shared_without_effect(every: Iterable[Any]) -> None:
+    """Refuses options that have an effect in none of the methods that share them.
+
+    Args:
+        every: the options of each method, as of :func:`refuse_without_effect`.
+
+    Raises:
+        UserError: such an option does not have its default.
+    """
+    needed: dict[str, list[str]] = {}
+    for options in every:
+        for name, lacking in _lacking(options, shared=True).items():
+            needed.setdefault(name, []).append(lacking)
+    for name, lacking_of_each in needed.items():
+        if all(lacking_of_each):
+            raise UserError(f"{flag(name)} needs {' or '.join(dict.fromkeys(lacking_of_each))}")
+
+
+def _lacking(options: Any, shared: bool) -> dict[str, str]:
+    """What each option that does not have its default lacks; "" = nothing."""
     declared = {each.name: each for each in fields(options)}
 
     def lacks(name: str) -> str:
@@ -82,9 +107,12 @@ def refuse_without_effect(options: Any) -> None:
             return ""
         return next(filter(None, behind), " or ".join(map(str, needs)))
 
-    for name, each in declared.items():
-        if differs_from_default(getattr(options, name), each.default) and (lacking := lacks(name)):
-            raise UserError(f"{flag(name)} needs {lacking}")
+    return {
+        name: lacks(name)
+        for name, each in declared.items()
+        if each.metadata.get("shared", False) == shared
+        and differs_from_default(getattr(options, name), each.default)
+    }
 
 
 def _is_met(needs: Needs, options: Any, default: Any) -> bool:

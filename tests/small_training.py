@@ -78,6 +78,8 @@ def criterion_of(model: nn.Module, task, synchronous: str) -> FairseqCriterion:
                 options.target_parent_weight = 0.5
             if HEADS not in model.learns_annotation:
                 options.child_weight = options.parent_weight = 0.0
+            if model.encoder.arc_labels:
+                options.label_weight = 0.1
             objectives.append(method.loss.objective.from_options(options, task))
     if latent:
         symbols = dictionary.eos(), dictionary.pad()

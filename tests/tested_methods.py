@@ -37,7 +37,7 @@ TRIALS = {
     "target factors": _split(
         {
             "factor_transformer+predict": (
-                "factor_transformer --target-factors=xpos --target-factor-shift=predict "
+                "factor_transformer --target-factors=xpos,chunk --target-factor-shift=predict "
                 "--target-factor-dropout=0"
             ),
             "factor_transformer+none": "factor_transformer --target-factor-inputs=none",
@@ -162,6 +162,9 @@ TRIALS = {
                 "lisa_transformer --lisa-dim=24 --lisa-layer=-1 --encoder-normalize-before"
             ),
             "lisa_transformer+narrow": "lisa_transformer --lisa-dim=2 --supervised-layer=-1",
+            "lisa_transformer+labels": (
+                "lisa_transformer --dependency-labels=universal --encoder-normalize-before"
+            ),
         }
     ),
     "tree regularization": _split(

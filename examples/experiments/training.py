@@ -117,13 +117,17 @@ class RunJob:
         return float(nll) if math.isfinite(float(nll)) else None
 
     def translations(self, model: Path) -> Iterator[tuple[str, Sequence[str]]]:
-        """Each test set by name, and its translations."""
+        """Each test set by name, and its translations.
+
+        What fairseq-generate printed stays in `{work}/generated-NAME`, for figures.
+        """
         options = [*self._evaluation(model), *self.languages]
         options += fill(self.plan["generate"], self.places)
         for place, name in enumerate(self.prepared["tests"]):
             subset = ["--gen-subset", f"test{place or ''}"]
-            self.run_program("fairseq_cli.generate", [*options, *subset], self.log, self.output)
-            lines = list(read_lines(self.output))
+            output = self.folder / f"generated-{name}"
+            self.run_program("fairseq_cli.generate", [*options, *subset], self.log, output)
+            lines = list(read_lines(output))
             yield name, parse_generate_output(lines, name).hypotheses
 
     def further_figures(self, model: Path) -> dict[str, Any]:

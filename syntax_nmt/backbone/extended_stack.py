@@ -10,6 +10,7 @@ from torch import Tensor
 
 from syntax_nmt.backbone.extension import Extension, Target, having
 from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.structures import JOINT_SCORE
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
@@ -33,6 +34,8 @@ class ExtendedStack:
         for extension in extensions:
             for name, module in extension.build(self.output_dim).items():
                 self.add_module(name, module)
+            if getattr(extension, "joint_score", False):
+                self.joint_score = True
 
     @property
     def reads_annotation(self) -> tuple[AnnotationKind, ...]:
@@ -108,7 +111,27 @@ class ExtendedStack:
         found: ModelExtra = {}
         for extension in having(self.extensions, "predictions"):
             found.update(extension.predictions(features, target))
+        if not self.joint_score:
+            found.pop(JOINT_SCORE, None)
         return found
+
+    def get_normalized_probs(
+        self: Any,
+        net_output: tuple[Tensor, ModelExtra | None],
+        log_probs: bool,
+        sample: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        """The probabilities of a decoder's words; in a search, times those of what else it chose.
+
+        Args:
+            net_output: of its forward pass.
+            log_probs: give logarithms.
+            sample: not read.
+        """
+        scores: Tensor = super().get_normalized_probs(net_output, log_probs, sample)  # type: ignore[misc]
+        for joint in (net_output[1] or {}).get(JOINT_SCORE, ()):
+            scores = scores + joint if log_probs else scores * joint.exp()
+        return scores
 
     @torch.no_grad()
     def _forced_choices(

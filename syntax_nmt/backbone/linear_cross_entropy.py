@@ -124,7 +124,9 @@ class _Blockwise(torch.autograd.Function):
         ctx.gradients = gradients
         total, nll = torch.stack(sums).sum(dim=0).unbind() if sums else x.new_zeros(2).unbind()
         ctx.mark_non_differentiable(nll)
-        return total, nll
+        # fairseq multiplies the loss of a worker without a batch by 0 in its place, which torch
+        # forbids for a view.
+        return total.clone(), nll
 
     @staticmethod
     @once_differentiable

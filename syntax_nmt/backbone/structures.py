@@ -33,6 +33,9 @@ ARC_LABELS, TARGET_ARC_LABELS = "arc_labels", "target_arc_labels"
 # of the token's chunk, B×T×S.
 CHUNK_OPENS, CHUNK_BOUNDARIES = "opened", "boundary_logits"
 CHUNK_TYPES, CHUNK_ATTENTION = "tag_logits", "chunk_attn"
+# In a search, of a decoder that chooses more than words: a list of log-probabilities of what it
+# chose, B×1×1, which scores of all words add.
+JOINT_SCORE = "joint_score"
 # Of a model that has factors of the target, a list of :class:`PredictedFactor`.
 TARGET_FACTORS = "predicted_factors"
 SOURCE_STRUCTURES = (SOURCE_DISTANCES, SOURCE_ATTENTION)

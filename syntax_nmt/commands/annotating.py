@@ -12,7 +12,7 @@ from pathlib import Path
 from syntax_nmt.arguments import add_flags, add_numbers, positive_int
 from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.commands.shared.checks import require_companion_options
-from syntax_nmt.commands.shared.linearised import parsed_first
+from syntax_nmt.commands.shared.linearised import linearised_as, parsed_first
 from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TARGET_HEADS, TARGET_TREES
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -168,8 +168,8 @@ def add_feature_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--target-features",
         metavar="COLUMN,…",
-        help="the same of the target's CoNLL-U, which decoders with target factors learn "
-        "(default: none)",
+        help="the same of the target's CoNLL-U, and chunk, the tags of its chunks, which decoders "
+        "with target factors learn (default: none)",
     )
     add_numbers(
         parser,
@@ -309,7 +309,7 @@ class _Found:
 def find_annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[], Annotator]]:
     """The annotator of each requested kind; it looks for its models when called."""
     found: dict[AnnotationKind, Callable[[], Annotator]] = {}
-    parsed, _ = parsed_first(args.linearised, args.source_lang, args.target_lang)
+    parsed, _ = parsed_first(linearised_as(args), args.source_lang, args.target_lang)
     settings = AnnotatorSettings.of(args)
     target = args.target_lang
     # Single models and programs are of the source, but the chunker.

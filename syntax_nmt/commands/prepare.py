@@ -23,6 +23,7 @@ from syntax_nmt.commands.annotating import (
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import (
     add_linearised_arguments,
+    linearised_as,
     linearising,
     parsed_first,
 )
@@ -32,10 +33,11 @@ from syntax_nmt.commands.shared.shards import (
     refuse_other_layout,
     sharding,
 )
-from syntax_nmt.data.annotation import HEADS, TARGET_COLUMNS, TARGET_HEADS
-from syntax_nmt.data.annotation.columns import LISTING, Column, check_columns
+from syntax_nmt.data.annotation import CHUNKS, HEADS, TARGET_HEADS
+from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
+from syntax_nmt.data.linearised_folder import option_of
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import DEPENDENCIES
@@ -44,14 +46,14 @@ from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
-from syntax_nmt.preparation.plan import Plan, refuse_to_overwrite
+from syntax_nmt.preparation.plan import Plan, columns_by_file, refuse_to_overwrite
 from syntax_nmt.preparation.segment import load_sentencepiece
 from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.text.cleaning import MODES
-from syntax_nmt.text.languages import SOURCE, TARGET
+from syntax_nmt.text.languages import TARGET
 from syntax_nmt.text.unspaced import looks_segmented
 
 EXAMPLE = (
@@ -171,8 +173,8 @@ _NEEDS = {
     "words": ("linearised",),
     "labels": ("linearised",),
     "auxiliary_weight": ("linearised",),
-    "max_source_positions": ("linearised",),
-    "max_target_positions": ("linearised",),
+    "max_source_positions": ("linearised", "interleave"),
+    "max_target_positions": ("linearised", "interleave"),
     **SHARD_NEEDS,
 }
 
@@ -195,13 +197,13 @@ def run(args: argparse.Namespace) -> None:
     def note(line: str) -> None:
         print(line, file=sys.stderr)
 
-    parsed = parsed_first(args.linearised, plan.source, plan.target)
+    parsed = parsed_first(linearised_as(args), plan.source, plan.target)
     for line in unused_annotation(plan.splits, *parsed):
         note(line)
-    for path in sorted(
-        set(find_annotation(plan.splits, *parsed).values()) - {*plan.given.values()}
-    ):
-        note(f"{path} is not used: no text of --linearised {args.linearised} is made of it")
+    if plan.linearised is not None:
+        found = find_annotation(plan.splits, *parsed)
+        for path in sorted({*found.values()} - {*plan.given.values()}):
+            note(f"{path} is not used: no text of {plan.linearised.option} is made of it")
     for line in _idle_settings(args):
         note(line)
     if in_shards is None:
@@ -234,12 +236,9 @@ def _plan(args: argparse.Namespace) -> Plan:
     in_shards = args.shard_size is not None
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
     _refuse_cut_text(args, splits)
-    columns: dict[AnnotationKind, tuple[Column, ...]] = {
-        HEADS: check_columns(args.features, LISTING[SOURCE]),
-        TARGET_HEADS: check_columns(args.target_features, LISTING[TARGET], TARGET_COLUMNS),
-    }
+    columns = columns_by_file(args.features, args.target_features)
     annotators = find_annotators(args)
-    given = find_annotation(splits, *parsed_first(args.linearised, source, target))
+    given = find_annotation(splits, *parsed_first(linearised_as(args), source, target))
     how = linearising(args, given)
     if how is not None:  # trees of one kind become text, and nothing else is read
         annotators = {kind: find for kind, find in annotators.items() if kind == how.kind}
@@ -251,6 +250,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     for kind, named in columns.items():
         if named:
             _refuse_empty_columns(kind, named, annotators, given)
+    if how is not None and how.column is not None:
+        _refuse_empty_columns(how.kind, (how.column,), annotators, given, option_of(how.mode))
     for kind, find in annotators.items():
         wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
         if any((split.name, kind) not in given for split in wanted):
@@ -288,27 +289,33 @@ def _refuse_empty_columns(
     columns: Sequence[Column],
     annotators: Mapping[AnnotationKind, Callable[[], Annotator]],
     given: Mapping[tuple[str, AnnotationKind], Path],
+    option: str | None = None,
 ) -> None:
-    """Refuses features that the training text will not have.
+    """Refuses columns that the training text will not have.
 
     Args:
         kind: of the trees whose columns they are.
+        option: that names them; None = that of the features of their side.
 
     Raises:
         UserError: names the column, and the file or the models.
     """
     file = given.get(("train", kind))
+    if kind == CHUNKS and (file is not None or kind in annotators):
+        return  # every word has a tag
     if file is not None:
-        refuse_empty_in(file, columns)
+        refuse_empty_in(file, columns, option)
     elif kind in annotators:
         models = annotators[kind]().models
         if models is not None:
-            refuse_not_made(models, columns)
+            refuse_not_made(models, columns, option)
     elif not any(each == kind for _, each in given):
         way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
+        file_kind = TARGET_HEADS if kind == HEADS and columns[0].side == TARGET else kind
         raise UserError(
-            f"{columns[0].making}: there are no {kind.description} to take the columns from: "
-            f"{way}, or give PREF.LANG.conllu"
+            f"{option or columns[0].listing} {columns[0].column}: there are no "
+            f"{file_kind.description} to take the columns from: {way}, or give "
+            f"PREF.LANG.{kind.ending}"
         )
 
 

@@ -1,7 +1,8 @@
 """Trees as text: `(S (NP the cat )NP sleeps )S`, for models that read or write text alone.
 
 Tokens stand between single spaces. Those that begin with a bracket are symbols: `(` opens a
-constituent and names it, `)` closes one and may name it again. All others are words, escaped as in
+constituent and names it, `)` closes one and may name it again. Tags of words are brackets that
+nothing closes: `(DET the (NOUN cat (VERB sleeps`. All others are words, escaped as in
 files of bracketed trees: `(` is `-LRB-`, `)` is `-RRB-`. Unlike there, a word that looks like an
 escape is marked by a backslash, so that every word is read again as it was. So are relations, but
 spaces in them are underscores.
@@ -79,6 +80,11 @@ def linearised(tree: ConstituentTree | DependencyTree, form: Form) -> str:
         if node.leaf and form.words == KEPT:
             tokens.append(escape(tree.words[node.start]))
     return " ".join([*tokens, *reversed(closing)])
+
+
+def interleaved(words: Sequence[str], tags: Sequence[str]) -> str:
+    """A text with the tag of each word before it (Nadejde et al., 2017)."""
+    return " ".join(f"({escape(tag)} {escape(word)}" for tag, word in zip(tags, words, strict=True))
 
 
 def _is_only_child(tree: ConstituentTree, place: int) -> bool:

@@ -1,4 +1,4 @@
-"""Folders of `prepare --linearised`: what their record says, and how typed text reaches models.
+"""Folders of `prepare --linearised` and `--interleave`: their record, and typed text for models.
 
 Both sides of such a folder are texts of :mod:`~syntax_nmt.data.linearised`, in pieces. A symbol is
 a piece of its own, which no subword model cuts.
@@ -17,7 +17,13 @@ from syntax_nmt.data.subwords import OPENER, SENTENCEPIECE, detect_scheme
 from syntax_nmt.data.text_files import read_json
 from syntax_nmt.errors import UserError
 
-MULTITASK, MIXED, PARSED_SOURCE, PARSED_TARGET = MODES = ("multitask", "mixed", "source", "target")
+MULTITASK, MIXED, PARSED_SOURCE, PARSED_TARGET = PARSED = (
+    "multitask", "mixed", "source", "target"
+)  # fmt: skip
+INTERLEAVED = "interleaved"
+MODES = (*PARSED, INTERLEAVED)
+WITH_SYMBOLS = (PARSED_TARGET, INTERLEAVED)
+"""Of which translations have symbols."""
 KEY = "linearised"
 """Of the mode, in the report on the data-bin in :data:`~.prepared_text.RECORD`."""
 
@@ -41,6 +47,15 @@ def linearised_mode(folder: Path) -> str | None:
     if mode is not None and mode not in MODES:
         raise UserError(f"{record}: damaged: run the same `syntax-nmt prepare` line again")
     return mode
+
+
+def option_of(mode: str) -> str:
+    """The option of `prepare` that makes such folders.
+
+    Args:
+        mode: one of :data:`MODES`.
+    """
+    return "--interleave" if mode == INTERLEAVED else f"--linearised {mode}"
 
 
 def is_symbol_piece(piece: str) -> bool:

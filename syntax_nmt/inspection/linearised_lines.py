@@ -5,7 +5,12 @@ from itertools import islice
 from pathlib import Path
 
 from syntax_nmt.data.linearised import PARSE, TASKS, is_symbol
-from syntax_nmt.data.linearised_folder import join_between_symbols, linearised_mode
+from syntax_nmt.data.linearised_folder import (
+    INTERLEAVED,
+    join_between_symbols,
+    linearised_mode,
+    option_of,
+)
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.data.text_columns import count_text, share_text
 from syntax_nmt.data.text_files import read_lines
@@ -25,7 +30,7 @@ def linearised_lines(data: Path, source: str, target: str) -> str | None:
     mode = linearised_mode(folder)
     if mode is None:
         return None
-    said = [f"annotation: parses as text (prepare --linearised {mode})"]
+    said = [f"annotation: parses as text (prepare {option_of(mode)})"]
     texts = [folder / "pieces" / f"train.{language}" for language in (source, target)]
     if not all(text.is_file() for text in texts):
         return said[0]
@@ -33,7 +38,7 @@ def linearised_lines(data: Path, source: str, target: str) -> str | None:
     first: dict[str, list[str]] = {}
     for pair in islice(zip(*map(read_lines, texts)), _LINES):
         lines = join_between_symbols(pair)
-        kind = _kind(*lines)
+        kind = _kind(mode, *lines)
         found[kind] += 1
         first.setdefault(kind, lines)
     for kind, count in found.items():
@@ -43,11 +48,13 @@ def linearised_lines(data: Path, source: str, target: str) -> str | None:
     return "\n".join(said)
 
 
-def _kind(source: str, target: str) -> str:
+def _kind(mode: str, source: str, target: str) -> str:
     """Of a pair, such as `parse → target`."""
     words = source.split()
     task = words.pop(0) if words and words[0] in TASKS else ""
     read = "parse" if any(map(is_symbol, words)) else "source"
     parsed = "parse of the source" if task == PARSE else "parse"
+    if mode == INTERLEAVED:
+        parsed = "target with tags"
     written = parsed if any(map(is_symbol, target.split())) else "target"
     return f"{read} → {written}"

@@ -5,7 +5,10 @@ declares what the rest of the package knows about it. No folder imports another:
 them. Shared code is in `syntax_nmt.backbone`, and that of methods alone in the files here.
 """
 
+from dataclasses import fields
 from typing import Any
+
+from fairseq.tasks import FairseqTask
 
 from syntax_nmt.methods import (
     bi_scale,
@@ -27,7 +30,8 @@ from syntax_nmt.methods import (
     tree_regularization,
     variational,
 )
-from syntax_nmt.methods.method import Method, Part
+from syntax_nmt.methods.method import Method, Part, read_options
+from syntax_nmt.option_checks import refuse_shared_without_effect
 
 # From what acts lowest in a model to what stands on top. Options are listed the other way round.
 METHODS: tuple[Method, ...] = (
@@ -61,6 +65,29 @@ def how_to_get(structure: str) -> str:
     return ", or ".join(
         each.extractable[structure] for each in METHODS if structure in each.extractable
     )
+
+
+# The options of methods that share some.
+_SHARING = tuple(
+    each.options
+    for each in METHODS
+    if each.options is not None and any(x.metadata.get("shared") for x in fields(each.options))
+)
+
+
+def prepare_options(given: Any, task: FairseqTask) -> None:
+    """Fills in what methods take from the data, and checks the options that methods share.
+
+    Args:
+        given: all options of a model, a namespace; changed in place.
+
+    Raises:
+        UserError: options that contradict each other, or without effect.
+    """
+    for method in METHODS:
+        if method.take_from_data is not None:
+            method.take_from_data(given, task)
+    refuse_shared_without_effect(read_options(options, given) for options in _SHARING)
 
 
 # Of models that choose structures themselves.

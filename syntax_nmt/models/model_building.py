@@ -11,7 +11,7 @@ from omegaconf import OmegaConf, open_dict
 from syntax_nmt.arguments import Namespace
 from syntax_nmt.checkpoints.label_text import join_labels
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.methods import METHODS
+from syntax_nmt.methods import METHODS, prepare_options
 
 
 def build_for_syntax_translation(
@@ -37,9 +37,7 @@ def build_for_syntax_translation(
                 f"{type(task).__name__}: add --task syntax_translation"
             )
         try:
-            for method in METHODS:
-                if method.take_from_data is not None:
-                    method.take_from_data(args, task)
+            prepare_options(args, task)
             model = build(args, task)
         # how fairseq reports options that contradict each other
         except (ValueError, AssertionError) as error:

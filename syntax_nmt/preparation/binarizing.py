@@ -15,6 +15,7 @@ from fairseq.data import indexed_dataset
 
 from syntax_nmt.data.annotation import DERIVED_KINDS, TARGET_COLUMNS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, LISTING, check_columns
+from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
@@ -140,11 +141,15 @@ def binarize(
         None if counts is None else Path(counts),
         parsers,
     )
-    for lang, wanted in columns.items():
-        if wanted and not any(wanted[0] in text.annotation for text in texts):
+    for lang, column in ((lang, column) for lang, every in columns.items() for column in every):
+        if not any(column in text.annotation for text in texts):
+            if column.format == CONLLU:
+                files, way = "dependency trees", "parse the text, or give"
+            else:
+                files, way = "chunks", "give"
             raise UserError(
-                f"{wanted[0].making}: there are no dependency trees of {lang}, which have the "
-                "columns: parse the text, or give .conllu files"
+                f"{column.making}: there are no {files} of {lang}, which have the columns: {way} "
+                f".{column.ending} files"
             )
     busy = f"another process binarises into {destdir}: wait for it"
     with folder_lock(destdir, busy):

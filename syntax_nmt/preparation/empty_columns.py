@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from syntax_nmt.data.annotation.columns import EMPTY, LEMMA, Column
+from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import ParserModels
@@ -12,16 +13,17 @@ from syntax_nmt.parsing.parser import ParserModels
 _TREES = 1000  # of a file that are looked at, the first ones
 
 
-def refuse_empty_in(file: Path, columns: Sequence[Column]) -> None:
+def refuse_empty_in(file: Path, columns: Sequence[Column], option: str | None = None) -> None:
     """Refuses columns in which the first trees of a training text have no value.
 
     Args:
         file: CoNLL-U.
+        option: that names them; None = that of the features of their side.
 
     Raises:
         UserError: names the column.
     """
-    missing = list(columns)
+    missing = [column for column in columns if column.format == CONLLU]
     for tree in islice(filter(None, read_conllu(file, one_root=False)), _TREES):
         missing = [column for column in missing if set(column.values(tree)) == {EMPTY}]
         if not missing:
@@ -29,13 +31,18 @@ def refuse_empty_in(file: Path, columns: Sequence[Column]) -> None:
     for column in missing:
         raise UserError(
             f"{file}: no word has a value in column {column.column.upper()}: leave "
-            f"{column.column} out of {column.listing}, or annotate the text with a parser that "
-            "gives it"
+            f"{column.column} out of {option or column.listing}, or annotate the text with a "
+            "parser that gives it"
         )
 
 
-def refuse_not_made(models: ParserModels, columns: Sequence[Column]) -> None:
+def refuse_not_made(
+    models: ParserModels, columns: Sequence[Column], option: str | None = None
+) -> None:
     """Refuses lemmas of models without a lemmatiser.
+
+    Args:
+        option: as of :func:`refuse_empty_in`.
 
     Raises:
         UserError: names the models.
@@ -43,7 +50,7 @@ def refuse_not_made(models: ParserModels, columns: Sequence[Column]) -> None:
     for column in columns:
         if column.column == LEMMA.column and not models.has_lemmas:
             raise UserError(
-                f"{column.making}: there is no lemmatiser beside {models}: leave {LEMMA.column} "
-                "out, or give --stanza-dir a folder in Stanza's own layout that has one, or "
-                "PREF.LANG.conllu with lemmas"
+                f"{option or column.listing} {column.column}: there is no lemmatiser beside "
+                f"{models}: leave {LEMMA.column} out, or give --stanza-dir a folder in Stanza's "
+                "own layout that has one, or PREF.LANG.conllu with lemmas"
             )

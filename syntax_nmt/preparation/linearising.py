@@ -1,4 +1,5 @@
-"""The texts of `prepare --linearised`: parses beside, in place of, or as the translation."""
+"""The texts of `prepare --linearised` and `--interleave`: parses beside, in place of, or as the
+translation, and translations with a tag before each word."""
 
 from __future__ import annotations
 
@@ -9,9 +10,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.linearised import PARSE, TRANSLATE, Form, escape, is_symbol, linearised
-from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_SOURCE, PARSED_TARGET
+from syntax_nmt.data.linearised import (
+    PARSE,
+    TRANSLATE,
+    Form,
+    escape,
+    interleaved,
+    is_symbol,
+    linearised,
+)
+from syntax_nmt.data.linearised_folder import (
+    MIXED,
+    MULTITASK,
+    PARSED_SOURCE,
+    WITH_SYMBOLS,
+    option_of,
+)
 from syntax_nmt.data.subwords import OPENER
 from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.data.word_annotation import WordAnnotation, zip_checked
@@ -32,6 +48,7 @@ class Linearising:
         kind: of the trees: constituents or dependencies.
         weight: how often a parse stands in the training text of `multitask`.
         max_positions: the most tokens that a model takes on each side, EOS included.
+        column: in the mode `interleaved`, whose values are the tags.
     """
 
     mode: str
@@ -39,22 +56,29 @@ class Linearising:
     kind: AnnotationKind
     weight: int = 1
     max_positions: tuple[int, int] = (POSITIONS, POSITIONS)
+    column: Column | None = None
+
+    @property
+    def option(self) -> str:
+        """Of `prepare`, as it is typed."""
+        return " ".join([option_of(self.mode), *([self.column.column] if self.column else [])])
 
     @property
     def side(self) -> str:
         """Which language is parsed."""
-        return TARGET if self.mode == PARSED_TARGET else SOURCE
+        return TARGET if self.mode in WITH_SYMBOLS else SOURCE
 
     def needs_trees(self, split: str) -> bool:
         """Whether brackets stand in the text of a split: models are chosen by translation."""
         if self.mode == PARSED_SOURCE:
             return True
-        return split == "train" or (self.mode == PARSED_TARGET and split.startswith("valid"))
+        return split == "train" or (self.mode in WITH_SYMBOLS and split.startswith("valid"))
 
     def settings(self) -> list[Any]:
         """What the text depends on, besides words and trees."""
-        form = self.form
-        return [self.mode, form.words, form.labels, form.closing, self.kind.name, self.weight]
+        form, column = self.form, [] if self.column is None else [self.column.column]
+        of_trees = [form.words, form.labels, form.closing, self.kind.name, self.weight]
+        return [self.mode, *of_trees, *column]
 
     def pairs(self, source: str, target: str, parse: str | None) -> Iterator[tuple[str, str]]:
         """The lines that are made of a sentence pair.
@@ -119,11 +143,13 @@ def linearise_split(
 def _parse_text(
     how: Linearising, kind: AnnotationKind, entry: Any, words: list[str], number: int
 ) -> str | None:
-    """The tree of an entry over a line's words, as text; None where there is no tree."""
+    """The tree of an entry over a line's words, or these with their tags; None = no tree."""
     place, content = entry
     found = kind.format.read(content, words, place, f"sentence {number}") if words else None
     if found is None:
         return None
+    if how.column is not None:
+        return interleaved(words, how.column.values(found.annotation))
     return linearised(replace(found.annotation, words=tuple(words)), how.form)
 
 

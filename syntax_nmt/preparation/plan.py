@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 
-from syntax_nmt.data.annotation import HEADS, PREPARED_KINDS, TARGET_COLUMNS, TARGET_HEADS
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PREPARED_KINDS, TARGET_COLUMNS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, LISTING, Column, check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.manifest import NAME
@@ -21,6 +21,27 @@ from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
 from syntax_nmt.text.languages import SOURCE, TARGET
+
+
+def columns_by_file(
+    features: str | None, target_features: str | None
+) -> dict[AnnotationKind, tuple[Column, ...]]:
+    """The columns of both options, by the kind whose files have them.
+
+    Args:
+        features: columns of the source with commas between; `target_features` of the target.
+
+    Raises:
+        UserError: as of :func:`check_columns`.
+    """
+    of_target = check_columns(target_features, LISTING[TARGET], TARGET_COLUMNS)
+    return {
+        HEADS: check_columns(features, LISTING[SOURCE]),
+        **{
+            kind: tuple(column for column in of_target if column.format == kind.format)
+            for kind in (TARGET_HEADS, CHUNKS)
+        },
+    }
 
 
 @dataclass(frozen=True)
@@ -96,10 +117,7 @@ class Plan:
     @property
     def columns(self) -> dict[AnnotationKind, tuple[Column, ...]]:
         """The columns to binarise, by the kind whose files have them."""
-        return {
-            HEADS: check_columns(self.features, LISTING[SOURCE]),
-            TARGET_HEADS: check_columns(self.target_features, LISTING[TARGET], TARGET_COLUMNS),
-        }
+        return columns_by_file(self.features, self.target_features)
 
     @property
     def languages(self) -> tuple[str, str]:

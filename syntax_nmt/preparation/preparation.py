@@ -10,7 +10,7 @@ import torch
 from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import sole_user
-from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK
+from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK, option_of
 from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
@@ -160,9 +160,11 @@ class Preparation:
             if file not in made:
                 missing = f"{split.prefix}.{plan.language(how.kind)}.{how.kind.ending}"
                 raise UserError(
-                    f"--linearised {how.mode} needs trees of {split.name}, and there is no "
+                    f"{how.option} needs trees of {split.name}, and there is no "
                     f"{missing}: give it, or leave --no-parse out"
                 )
+            if how.column is not None and split.is_training:
+                refuse_empty_in(file, [how.column], option_of(how.mode))
             trees = WordAnnotation(file, how.kind, plan.attach_roots)
             made_from["trees"] = self.steps.checksum(file)
         report = self.steps.run(

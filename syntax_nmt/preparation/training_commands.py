@@ -12,7 +12,13 @@ from pathlib import Path
 import torch
 
 from syntax_nmt.data.annotation.columns import loading_options, making_options
-from syntax_nmt.data.linearised_folder import MIXED, MULTITASK, PARSED_TARGET, linearised_mode
+from syntax_nmt.data.linearised_folder import (
+    PARSED_SOURCE,
+    PARSED_TARGET,
+    WITH_SYMBOLS,
+    linearised_mode,
+    option_of,
+)
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
 from syntax_nmt.models.presets import LINES
@@ -40,7 +46,7 @@ def _linearised(line: TrainingRecipe, mode: str) -> TrainingRecipe:
     Args:
         mode: of `prepare --linearised`.
     """
-    kind = mode if mode in (MULTITASK, MIXED) else f"parsed_{mode}"
+    kind = f"parsed_{mode}" if mode in (PARSED_SOURCE, PARSED_TARGET) else mode
     plain = "baseline" in line.save_dir
     return replace(
         line,
@@ -62,7 +68,7 @@ def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     if mode is not None:
         raise UserError(
             f"{name}: {data.data_bin} has parses as text ({mode}): choose of {', '.join(known)}, "
-            "or run `syntax-nmt prepare` without --linearised into another folder"
+            f"or run `syntax-nmt prepare` without {option_of(mode)} into another folder"
         )
     printed = {line.save_dir: line for line in LINES if line.is_printed}
     if name in printed:
@@ -195,7 +201,7 @@ def _bleu(data: TrainingData, settings: TrainingSettings) -> list[str]:
     pairs = data.validation_pairs
     target = data.segmentation.get(data.languages[1])
     cheap = 3 * pairs <= _BLEU_COST * data.pairs * settings.validate_interval
-    if not pairs or not cheap or target is None or linearised_mode(data.folder) == PARSED_TARGET:
+    if not pairs or not cheap or target is None or linearised_mode(data.folder) in WITH_SYMBOLS:
         return []
     pieces = target.sentencepiece_model is not None
     return [

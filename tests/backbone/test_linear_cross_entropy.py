@@ -138,6 +138,14 @@ def test_nothing_but_pads():
     assert all(not each.any() for each in gradients(loss, features, projection))
 
 
+def test_the_loss_may_be_changed_in_place():
+    """As fairseq multiplies that of a worker without a batch by 0."""
+    features, projection = problem()
+    loss, _ = LinearCrossEntropy(TARGET, EPSILON, PAD)(features, projection)
+    loss *= 0
+    assert all(not gradient.any() for gradient in gradients(loss, features, projection))
+
+
 def test_without_gradients():
     features, projection = problem()
     with torch.no_grad():

@@ -18,6 +18,7 @@ from syntax_nmt.data.linearised import (
     TASKS,
     Form,
     escape,
+    interleaved,
     is_balanced,
     is_symbol,
     linearised,
@@ -48,6 +49,13 @@ FEW = [Form(labels=FULL, closing=True), Form()]
 )
 def test_forms(form, text):
     assert linearised(CAT, form) == text
+
+
+def test_interleaved_tags():
+    words, tags = ("the", "(", "<TR>", "-LRB-"), ("DET", "(", "_", "-LRB-")
+    text = interleaved(words, tags)
+    assert text == "(DET the (-LRB- -LRB- (_ \\<TR> (\\-LRB- \\-LRB-"
+    assert words_of(text) == [*words]
 
 
 @pytest.mark.parametrize(

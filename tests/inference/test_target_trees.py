@@ -1,6 +1,7 @@
 """`syntax-nmt trees` of a model with supervised heads on both sides, and of one with LISA."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -86,3 +87,27 @@ def test_models_without_such_heads(parser, models):
     for path in (parser.checkpoint, parser.stock):
         message = refused(*command, path)
         assert "no supervised attention head of the target; train one with --arch dbsa" in message
+
+
+@pytest.mark.parametrize("arch", ["dependency_transformer", "lisa_transformer"])
+def test_labels_of_arcs_are_written_and_scored(parser, tmp_path, arch):
+    """Where heads and relations are the reference's; other relations cost LAS alone."""
+    folder = shutil.copytree(parser.data, tmp_path / "data")
+    (folder / "dict.deprel.txt").write_text("<unk>\ndet\nnsubj\nroot\n_\n")
+    model, _, cfg = build(folder, arch, "--dependency-labels=full", "--dependency-label-dim=4")
+    path = save_checkpoint(tmp_path / "labelled.pt", fill_zeros(model, 0.5), cfg)
+    output, figures = tmp_path / "trees.conllu", tmp_path / "figures.json"
+    command = ["trees", "--cpu", folder, "--path", path, "--output", output, "--json", figures]
+    main([*map(str, command)])
+    found = [tree for tree in read_conllu(output) if tree is not None]
+    relations = [relation for tree in found for relation in tree.relations]
+    assert {"root"} < set(relations) <= {"det", "nsubj", "root"}
+    reference = tmp_path / "gold.conllu"
+    text = output.read_text()
+    for gold, las in ((text, 100), (text.replace("\tdet\t", "\tobj\t"), None)):
+        reference.write_text(gold)
+        main([*map(str, command), "--conllu", str(reference)])
+        scored = json.loads(figures.read_text())
+        expected = 100 * (1 - relations.count("det") / len(relations)) if las is None else las
+        assert scored["uas"] == 100
+        assert scored["las"] == pytest.approx(expected)

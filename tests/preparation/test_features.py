@@ -387,3 +387,25 @@ def test_models_without_a_lemmatiser(tmp_path):
     (tmp_path / "en" / "lemma").mkdir(parents=True)
     (tmp_path / "en" / "lemma" / "combined.pt").touch()
     refuse_not_made(StanzaModels("dependencies", "en", tmp_path, ()), [LEMMA])
+
+
+def test_chunk_tags_of_the_target_are_a_column_beside_the_others(corpus):
+    """IOB2, the tag of a word at all of its pieces; an empty line has none."""
+    (corpus / "tok/train.en.chunks").write_text("B-NP I-NP B-VP\nO B-NP B-VP\nO\n\n")
+    (corpus / "tok/valid.en.chunks").write_text("O B-PP O\n")
+    written = run(corpus, None, target_features="chunk")
+    assert {name.partition(".en.")[2] for name in written} - {""} == {"chunks", "target_chunk"}
+    labels = (corpus / "data-bin/dict.target_chunk.txt").read_text().split()
+    assert labels == ["<unk>", "B-NP", "B-VP", "O", "_"]  # I-NP stands there once
+    rows = [
+        [*map(RaggedArray.open(corpus / f"data-bin/{split}.de-en.en.target_chunk").__getitem__, n)]
+        for split, n in (("train", range(4)), ("valid", range(1)))
+    ]
+    assert [[row.tolist() for row in of_split] for of_split in rows] == [
+        [[2, 1, 1, 3, 3], [4, 2, 3, 3, 3], [4], [-1, -1]],
+        [[4, 1, 4, 4]],
+    ]
+    for file in (corpus / "tok").glob("*.chunks"):
+        file.unlink()
+    with pytest.raises(UserError, match="--target-features chunk: there are no chunks of en, whic"):
+        run(corpus, None, target_features="chunk")

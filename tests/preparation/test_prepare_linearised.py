@@ -1,4 +1,4 @@
-"""`syntax-nmt prepare --linearised`: the texts of each mode, and what is said of them."""
+"""`syntax-nmt prepare --linearised`, `--interleave`: the texts of each mode, and what is said."""
 
 import json
 import re
@@ -12,7 +12,12 @@ import pytest
 from commands import kill_all, refuse, started, syntax_nmt
 
 from syntax_nmt.data.linearised import is_balanced, is_symbol, words_of
-from syntax_nmt.data.linearised_folder import MODES, join_between_symbols, linearised_mode
+from syntax_nmt.data.linearised_folder import (
+    INTERLEAVED,
+    MODES,
+    join_between_symbols,
+    linearised_mode,
+)
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.preparation.training_data import TrainingData
 
@@ -58,7 +63,7 @@ def command(raw, folder, *more, langs=("src", "tgt")):
 
 
 def languages(mode):
-    return ("tgt", "src") if mode == "target" else ("src", "tgt")
+    return ("tgt", "src") if mode in ("target", INTERLEAVED) else ("src", "tgt")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,8 @@ def made(raw, tmp_path_factory) -> dict[str, Path]:
     folders = {}
     for mode in MODES:
         folders[mode] = folder = tmp_path_factory.mktemp("made") / mode
-        done = syntax_nmt(*command(raw, folder, "--linearised", mode, langs=languages(mode)))
+        made_by = ("--interleave", "upos") if mode == INTERLEAVED else ("--linearised", mode)
+        done = syntax_nmt(*command(raw, folder, *made_by, langs=languages(mode)))
         (folder / "said").write_text(done.stdout + done.stderr)
     return folders
 
@@ -121,6 +127,22 @@ def test_parses_of_one_side(raw, made, mode, trees):
     assert (")NP" in closing) == (mode == "target")
 
 
+def test_a_tag_stands_before_each_word(raw, made):
+    """Before its first piece; words that look like tags are escaped, and come back."""
+    for split in SPLITS:
+        lines = text(made[INTERLEAVED], f"{split}.src")
+        assert [words_of(line) for line in lines] == plain(raw, f"{split}.src")
+        if split == "test":  # the reference
+            assert not any(is_symbol(token) for line in lines for token in line.split())
+            continue
+        trees = (raw / f"{split}.src.conllu").read_text()
+        tags = re.findall(r"^\d+\t[^\t]*\t[^\t]*\t([^\t]*)", trees, re.M)
+        assert [token for line in lines for token in line.split()[::2]] == [f"({x}" for x in tags]
+        assert not any(is_symbol(token) for line in lines for token in line.split()[1::2])
+    pieces = [*read_lines(made[INTERLEAVED] / "pieces" / "train.src")]
+    assert max(line.count(" ") for line in pieces) > max(map(len, plain(raw, "train.src"))) * 2
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_symbols_are_whole_entries_of_the_vocabulary(made, mode):
     """No piece has a part of one, and no other piece is one."""
@@ -153,7 +175,8 @@ def test_what_is_said(made):
 
 
 @pytest.mark.parametrize(
-    ("mode", "name"), [("multitask", "multitask"), ("target", "parsed_target")]
+    ("mode", "name"),
+    [("multitask", "multitask"), ("target", "parsed_target"), (INTERLEAVED, INTERLEAVED)],
 )
 def test_trainings_are_named_by_what_they_read(made, mode, name):
     """A folder `baseline`, "without syntax", would be mistaken for the rival of others."""
@@ -180,12 +203,14 @@ def test_trainings_are_named_by_what_they_read(made, mode, name):
         ("mixed", {"source → target": "50.00%", "parse → target": "50.00%"}),
         ("source", {"parse → target": "100%"}),
         ("target", {"source → parse": "100%"}),
+        (INTERLEAVED, {"source → target with tags": "100%"}),
     ],
 )
 def test_inspect_shows_what_the_lines_are(made, mode, kinds):
     report = syntax_nmt("inspect", made[mode], "--samples", "0").stdout
     said = report.partition("annotation: ")[2].splitlines()
-    assert said[0] == f"parses as text (prepare --linearised {mode})"
+    option = "--interleave" if mode == INTERLEAVED else f"--linearised {mode}"
+    assert said[0] == f"parses as text (prepare {option})"
     found = {line.partition(":")[0].strip(): line for line in said if " → " in line}
     assert found.keys() == kinds.keys()
     for kind, share in kinds.items():
@@ -248,6 +273,15 @@ def test_words_as_tokens(raw, tmp_path):
 REFUSED = {
     "no words": (("--linearised", "target", "--words", "none"), "leaves nothing to translate"),
     "features": (("--linearised", "mixed", "--features", "upos"), "--features does nothing with"),
+    "two texts": (("--linearised", "mixed", "--interleave", "upos"), "make another text each"),
+    "two columns": (("--interleave", "upos,deprel"), "--interleave upos,deprel: give one column"),
+    "no column": (("--interleave", "tags"), "--interleave tags: 'tags' is no column"),
+    "empty column": (
+        ("--interleave", "xpos"),
+        "no word has a value in column XPOS: leave xpos",
+    ),
+    "factors": (("--interleave", "upos", "--target-features", "upos"), "does nothing with --inter"),
+    "form": (("--interleave", "upos", "--labels", "full"), "--labels does nothing without --linea"),
     "weight": (("--linearised", "mixed", "--auxiliary-weight", "2"), "is for --linearised multi"),
     "idle": (("--labels", "full"), "--labels does nothing without --linearised"),
 }
@@ -264,6 +298,9 @@ def test_trees_that_are_missing_are_named(raw, tmp_path):
         for lang in ("src", "tgt"):
             (tmp_path / f"{name}.{lang}").write_bytes((raw / f"{name}.{lang}").read_bytes())
     more = ("--no-parse", "--linearised", "target")
+    tags = command(tmp_path, tmp_path / "tags", "--no-parse", "--interleave", "upos")
+    why = "--interleave upos: there are no dependency trees of the target to take the columns from"
+    assert why in refuse("syntax_nmt.cli", *tags)
     assert (
         f"--linearised target needs trees of train, and there is no {tmp_path}/train.tgt.conllu: "
         "give it, or leave --no-parse out"

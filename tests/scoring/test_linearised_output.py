@@ -108,6 +108,17 @@ def test_multitask_models_translate_without_trees(outputs, folder, capsys):
     assert found["systems"][0]["scores"]["BLEU"]["score"] == pytest.approx(100)
 
 
+def test_interleaved_tags_are_taken_out(folder, capsys, tmp_path):
+    record(folder, "interleaved")
+    path, reference = tmp_path / "tags", tmp_path / "reference"
+    path.write_text("(DET the (NOUN cat (VERB sleeps\n(PUNCT -LRB- (X (NOUN\n")  # the model repeats
+    reference.write_text("the cat sleeps\n(\n")
+    both = ["--prepared", "tags", str(folder), "-r", reference, "--metrics", "chrf"]
+    (system,) = figures(capsys, "score", str(path), *both)["systems"]
+    assert system["scores"]["chrF2"]["score"] == pytest.approx(100)
+    assert "balanced_trees" not in system
+
+
 def test_text_that_is_ready_is_not_read_as_tokens(folder, tmp_path):
     path = tmp_path / "ours"
     path.write_text("".join(f"{line}\n" for line in ["the cat", "a \\ b", "c"]))

@@ -5,12 +5,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, flag, positive_int
-from syntax_nmt.data.annotation import HEADS, PHRASES
+from syntax_nmt.data.annotation import HEADS, PHRASES, TARGET_COLUMNS
+from syntax_nmt.data.annotation.columns import check_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.linearised import KEPT, LABELS, NO_WORDS, SHORT, WORDS, Form
-from syntax_nmt.data.linearised_folder import MODES, MULTITASK, PARSED_TARGET
+from syntax_nmt.data.linearised_folder import (
+    INTERLEAVED,
+    MULTITASK,
+    PARSED,
+    PARSED_TARGET,
+    WITH_SYMBOLS,
+    option_of,
+)
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.linearising import POSITIONS, Linearising
+
+# Columns of the trees that are prepared.
+_TAGS = tuple(column for column in TARGET_COLUMNS if column.format == HEADS.format)
 
 
 def add_form_arguments(group: argparse._ActionsContainer, words: str) -> None:
@@ -38,11 +49,17 @@ def add_linearised_arguments(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add(
         "--linearised",
-        choices=MODES,
+        choices=PARSED,
         help="multitask: <TR> source → target, and <PA> source → its parse; mixed: source and its "
         "parse, each → target; source: parse → target; target: source → parse of the target. "
         "Trees are constituents where there are PREF.LANG.trees or --constituents, otherwise "
         "dependencies; no annotation is binarised",
+    )
+    add(
+        "--interleave",
+        metavar="COLUMN",
+        help="a tag before each word of the target, of this column of its CoNLL-U: "
+        f"{', '.join(each.column for each in _TAGS)}; no annotation is binarised",
     )
     add_form_arguments(group, f"{NO_WORDS} for multitask, otherwise {KEPT}")
     add_numbers(
@@ -65,9 +82,23 @@ def parsed_first(mode: str | None, source: str, target: str) -> tuple[str, str]:
     """The languages, first the one that is parsed.
 
     Args:
-        mode: of `--linearised`; None = the source is parsed.
+        mode: of :func:`linearised_as`; None = the source is parsed.
     """
-    return (target, source) if mode == PARSED_TARGET else (source, target)
+    return (target, source) if mode in WITH_SYMBOLS else (source, target)
+
+
+def linearised_as(args: argparse.Namespace) -> str | None:
+    """The mode of a line's folder; None = its text has no symbols.
+
+    Raises:
+        UserError: it has both options.
+    """
+    if args.interleave is None:
+        mode: str | None = args.linearised
+        return mode
+    if args.linearised is not None:
+        raise UserError("--interleave and --linearised make another text each: leave one out")
+    return INTERLEAVED
 
 
 def form_of(args: argparse.Namespace, words: str, closing: bool) -> Form:
@@ -88,14 +119,17 @@ def linearising(
     Raises:
         UserError: options do not go together.
     """
-    mode = args.linearised
+    mode = linearised_as(args)
     if mode is None:
         return None
-    for option in ("features", "chunks", "target_parse", "target_constituents"):
+    refused = ["features", "target_features", "chunks", "target_parse", "target_constituents"]
+    if mode == INTERLEAVED:
+        refused.append("constituents")
+    for option in refused:
         if getattr(args, option):
             raise UserError(
-                f"{flag(option)} does nothing with --linearised, whose models read text alone: "
-                "leave one out"
+                f"{flag(option)} does nothing with {option_of(mode).split()[0]}, whose models read "
+                "text alone: leave one out"
             )
     if args.auxiliary_weight and mode != MULTITASK:
         raise UserError(f"--auxiliary-weight is for --linearised {MULTITASK}: leave it out")
@@ -106,5 +140,10 @@ def linearising(
         )
     constituents = args.constituents or ("train", PHRASES) in given
     positions = args.max_source_positions or POSITIONS, args.max_target_positions or POSITIONS
+    if mode == INTERLEAVED:
+        columns = check_columns(args.interleave, "--interleave", _TAGS)
+        if len(columns) != 1:
+            raise UserError(f"--interleave {args.interleave}: give one column")
+        return Linearising(mode, form, HEADS, max_positions=positions, column=columns[0])
     kind: AnnotationKind = PHRASES if constituents else HEADS
     return Linearising(mode, form, kind, args.auxiliary_weight or 1, positions)

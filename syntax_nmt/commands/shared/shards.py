@@ -50,7 +50,7 @@ def sharding(args: argparse.Namespace) -> Sharding | None:
     """
     if args.shard_size is None:
         return None
-    if args.linearised is not None:
+    if args.linearised is not None or args.interleave is not None:
         raise UserError("--shard-size: parses as text are prepared in one folder: leave it out")
     for option in ("validpref", "testpref", "vocab_size", "sample", "feature_threshold"):
         if args.append and getattr(args, option) is not None:

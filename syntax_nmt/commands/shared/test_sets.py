@@ -62,7 +62,7 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar=("NAME", "DIR"),
         help="the folder of `syntax-nmt prepare` that a system was trained on: where it is "
-        "linearised, brackets are taken out, and the share of balanced trees is printed",
+        "linearised, brackets and tags are taken out, and the share of balanced trees is printed",
     )
     add_flags(
         group,

@@ -9,6 +9,7 @@ of fairseq's data. A kind and its side file have one name, the text file an endi
     PHRASES                           train.LANG.trees     *.LANG.phrases.{bin,idx}
     TREES, TARGET_TREES               train.LANG.trees     *.LANG.trees.{bin,idx}
     CHUNKS                            train.LANG.chunks    *.LANG.chunks.{bin,idx}
+    CHUNK_TAG, of the target          train.LANG.chunks    *.LANG.target_chunk.{bin,idx}
 
 The format of a kind reads and writes its text files
 (:class:`~syntax_nmt.data.annotation.formats.AnnotationFormat`); the object of a kind answers all

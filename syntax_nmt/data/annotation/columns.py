@@ -1,4 +1,4 @@
-"""Features of words, of either side: a column of CoNLL-U each, beside the trees."""
+"""Features of words, of either side: a column of CoNLL-U each, beside the trees; and chunk tags."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from syntax_nmt.arguments import flag
-from syntax_nmt.data.annotation.formats import CONLLU
+from syntax_nmt.data.annotation.formats import CHUNK_TAGS, CONLLU, AnnotationFormat
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
+from syntax_nmt.data.chunks import Chunk, iob2_tags
 from syntax_nmt.data.collation import collate_labels
-from syntax_nmt.data.dependency_tree import DependencyTree, one_token
+from syntax_nmt.data.dependency_tree import one_token
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.text_columns import labelled
 from syntax_nmt.errors import UserError
@@ -42,7 +43,7 @@ class Column(AnnotationKind):
         side: source or target. Columns of the target have names, files and labels of their own.
     """
 
-    format = CONLLU
+    format: AnnotationFormat = CONLLU
     label = "value"
 
     def __init__(self, column: str, values: str, description: str, side: str = SOURCE) -> None:
@@ -64,7 +65,8 @@ class Column(AnnotationKind):
         """Of the option that loads it."""
         return (
             f"load features of the {self.side}'s words, columns of its CoNLL-U that were prepared "
-            f"with `{self.listing}`: upos, xpos, deprel, feats or lemma, several with commas"
+            f"with `{self.listing}`: upos, xpos, deprel, feats, lemma"
+            f"{'' if self.side == SOURCE else ', chunk'}; several with commas"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -81,12 +83,16 @@ class Column(AnnotationKind):
         """Whether the options load it."""
         return self.column in named_columns(getattr(options, self.option))
 
-    def values(self, tree: DependencyTree) -> tuple[str, ...]:
-        """The values of its words; `_` = none."""
-        values: tuple[str, ...] = getattr(tree, self._values) or (EMPTY,) * len(tree)
+    def values(self, annotation: Any) -> tuple[str, ...]:
+        """The values of its words; `_` = none.
+
+        Args:
+            annotation: as the format reads it.
+        """
+        values: tuple[str, ...] = getattr(annotation, self._values) or (EMPTY,) * len(annotation)
         return tuple(map(one_token, values))
 
-    def labels(self, annotation: DependencyTree) -> Iterable[str]:
+    def labels(self, annotation: Any) -> Iterable[str]:
         """The values."""
         return self.values(annotation)
 
@@ -122,12 +128,12 @@ class Column(AnnotationKind):
         """That of `<unk>`."""
         return label_ids[UNKNOWN]
 
-    def unseen(self, annotation: DependencyTree, label_ids: Mapping[str, int]) -> set[str]:
+    def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
         """None: they are `<unk>`."""
         return set()
 
     def row(
-        self, annotation: DependencyTree, counts: Sequence[int], label_ids: Mapping[str, int]
+        self, annotation: Any, counts: Sequence[int], label_ids: Mapping[str, int]
     ) -> np.ndarray:
         """The id of each word, repeated for its subwords."""
         unknown = label_ids[UNKNOWN]
@@ -155,6 +161,16 @@ class Column(AnnotationKind):
         return labelled(self.column, named)
 
 
+class ChunkColumn(Column):
+    """The tag of each subword's word in files of chunks, IOB2: a column beside CoNLL-U."""
+
+    format = CHUNK_TAGS
+
+    def values(self, annotation: Sequence[Chunk]) -> tuple[str, ...]:
+        """`B-NP` begins a chunk, `I-NP` continues it, `O` is outside."""
+        return tuple(iob2_tags(annotation))
+
+
 _COLUMNS = (
     ("upos", "upos", "parts of speech"),
     ("xpos", "xpos", "language-specific parts of speech"),
@@ -163,7 +179,8 @@ _COLUMNS = (
     ("lemma", "lemmas", "lemmas"),
 )
 COLUMNS: tuple[Column, ...] = tuple(Column(*each) for each in _COLUMNS)
-TARGET_COLUMNS: tuple[Column, ...] = tuple(Column(*each, TARGET) for each in _COLUMNS)
+CHUNK_TAG = ChunkColumn("chunk", "", "chunk tags", TARGET)
+TARGET_COLUMNS: tuple[Column, ...] = (*(Column(*each, TARGET) for each in _COLUMNS), CHUNK_TAG)
 UPOS, XPOS, DEPREL, FEATS, LEMMA = COLUMNS
 TARGET_UPOS, TARGET_DEPREL = TARGET_COLUMNS[0], TARGET_COLUMNS[2]
 

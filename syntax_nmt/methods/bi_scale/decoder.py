@@ -18,6 +18,7 @@ from syntax_nmt.backbone.structures import (
     CHUNK_BOUNDARIES,
     CHUNK_OPENS,
     CHUNK_TYPES,
+    JOINT_SCORE,
 )
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.chunk_state import INSIDE, OPENS, ChunkState
@@ -66,7 +67,7 @@ class BiScaleDecoder(RNNDecoder):
         )
         width = recurrence.state_dim
         self.chunk_tags = tuple(chunk_tags)
-        self.joint_score = joint_score
+        self.joint_score = self._scores_chunks = joint_score
         self.readout_of = readout_of
         self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
         self.tag_classifier = ChunkTagClassifier(
@@ -134,10 +135,10 @@ class BiScaleDecoder(RNNDecoder):
         if incremental_state is None:
             boundary_logits, tag_logits = self._predictions(steps, memory, contexts)
             predicted = {CHUNK_BOUNDARIES: boundary_logits, CHUNK_TYPES: tag_logits}
-        elif self.joint_score:
+        elif self.joint_score and self._scores_chunks:
             logits = self._predictions(steps, memory, contexts)
             score = _joint_score(*logits, opened=extra[CHUNK_OPENS], forced=cache is None)
-            predicted = {"joint_score": score}
+            predicted = {JOINT_SCORE: score}
         if torch.is_grad_enabled():
             # Without the chunk loss their parameters would not be part of the graph.
             features = features + 0 * sum(
@@ -145,27 +146,10 @@ class BiScaleDecoder(RNNDecoder):
             )
         features = self.dropout(features)
         found = {name: [each] for name, each in (extra | predicted).items()}
-        return features, {**found, **self.predicted(features, target)}
-
-    def get_normalized_probs(
-        self,
-        net_output: tuple[Tensor, dict[str, list[Tensor]] | None],
-        log_probs: bool,
-        sample: dict[str, Tensor] | None = None,
-    ) -> Tensor:
-        """The probabilities of the words; in a search, including those of boundary and tag.
-
-        Args:
-            net_output: of :meth:`~syntax_nmt.backbone.rnn_decoder.RNNDecoder.forward`.
-            log_probs: give logarithms.
-            sample: not read.
-        """
-        scores = super().get_normalized_probs(net_output, log_probs, sample)
-        extra = net_output[1] or {}
-        if "joint_score" not in extra:
-            return scores
-        joint = extra["joint_score"][0]
-        return scores + joint if log_probs else scores * joint.exp()
+        more = self.predicted(features, target)
+        if JOINT_SCORE in more:
+            more[JOINT_SCORE] += found.pop(JOINT_SCORE, [])
+        return features, {**found, **more}
 
     def _read_of_source(self, contexts: Tensor, chunk_states: Tensor) -> Tensor:
         """The readout's source input, from B×T×M and B×T×C."""

@@ -24,13 +24,17 @@ Wang et al. name labels as what comes next: a biaffine layer as in Dozat and Man
 
 | Dozat and Manning | here |
 |---|---|
-| 3: the scores of labels of the arcs | `arc_labels.ArcLabelScorer` |
-| their loss | `arc_labels.label_losses` |
+| 3: the scores of labels of the arcs | `methods.arc_labels.ArcLabelScorer` |
+| their loss | `methods.arc_labels.label_losses` |
 """
+
+from functools import partial
 
 from syntax_nmt.backbone.structures import DEPENDENCIES, TARGET_DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
-from syntax_nmt.methods.dependency_heads.extension import SupervisedHeads, take_relations
+from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
+from syntax_nmt.methods.arc_labels import take_relations
+from syntax_nmt.methods.dependency_heads.extension import SupervisedHeads
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.dependency_heads.options import (
     BIAFFINE,
@@ -92,7 +96,10 @@ METHOD = Method(
         DEPENDENCIES: "--arch dependency_transformer or with --supervised-layer",
         TARGET_DEPENDENCIES: "--arch dbsa_transformer or with --target-supervised-layer",
     },
-    take_from_data=take_relations,
+    take_from_data=partial(
+        take_relations,
+        columns={"supervised_layer": DEPREL, "target_supervised_layer": TARGET_DEPREL},
+    ),
     same_at_inference=(
         "supervised_layer",
         "target_supervised_layer",

@@ -16,7 +16,7 @@ from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.dependency_heads.arc_labels import label_losses
+from syntax_nmt.methods.arc_labels import labels_in, log_labels, logged_label_loss
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
@@ -28,6 +28,9 @@ from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
 CHILD_HEAD, PARENT_HEAD = 0, 1
 SUPERVISED_HEADS = 2
 SUPERVISED = "supervised_heads"  # log-probabilities of both heads among what the model returns
+SUPERVISED_LABELS = "arc_labels_of_heads"  # what scores the labels of their arcs, likewise
+SCORER = "arc_label_scorer"  # the module that does, of either side
+_LOGGED = (ARC_LABELS, TARGET_ARC_LABELS)
 NO_SUPERVISED_HEADS = (
     "the model has no supervised attention heads; train one with "
     "--arch dependency_transformer or with --supervised-layer"
@@ -156,28 +159,18 @@ class DependencyObjective(AuxiliaryObjective):
     def _of_labels(self, extra: ModelExtra, sample: Batch) -> list[tuple[Tensor, Logged]]:
         """The losses of the labels of each side whose arcs are learned, and have labels."""
         sides = (
-            (ARC_LABELS, HEADS, DEPREL, sample["net_input"]["src_tokens"]),
+            (SUPERVISED_LABELS, HEADS, DEPREL, sample["net_input"]["src_tokens"]),
             (TARGET_ARC_LABELS, TARGET_HEADS, TARGET_DEPREL, sample["target"]),
         )
         found = []
-        for (name, kind, column, tokens), spans in zip(sides, self._spans):
+        for logged, (name, kind, column, tokens), spans in zip(_LOGGED, sides, self._spans):
             if name not in extra or kind not in self.reads_annotation:
                 continue
-            if column.key not in sample:
-                raise UserError(
-                    f"--dependency-labels needs the {column.description}: add "
-                    f"{column.flag} (`syntax-nmt prepare {column.making}` makes them)"
-                )
-            heads, labels = sample[kind.key].long(), sample[column.key].long()
+            heads, labels = sample[kind.key].long(), labels_in(sample, column)
             if kind == TARGET_HEADS:
                 heads = without_later(heads)
             opens = spans.to(tokens.device).openers(tokens)
-            loss, right, supervised = label_losses(extra[name], heads, labels, opens)
-            logs = {
-                f"{name}_loss": detached_sum(loss),
-                f"{name}_right": detached_sum(right),
-                f"{name}_supervised": detached_sum(supervised),
-            }
+            loss, logs = logged_label_loss(logged, extra[name], heads, labels, opens)
             found.append((self.label_weight * loss, logs))
         return found
 
@@ -194,10 +187,8 @@ class DependencyObjective(AuxiliaryObjective):
         log_percentage("uas", total("attached"), supervised)
         log_percentage("supervised", supervised, total("source_words"))
         log_parent_head("target_parent", total)
-        for name in (ARC_LABELS, TARGET_ARC_LABELS):
-            words = total(f"{name}_supervised")
-            log_average(f"{name}_loss", total(f"{name}_loss"), words)
-            log_percentage(f"{name}_accuracy", total(f"{name}_right"), words)
+        for name in _LOGGED:
+            log_labels(name, total)
 
 
 def without_later(heads: Tensor) -> Tensor:

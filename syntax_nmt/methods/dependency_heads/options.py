@@ -9,8 +9,12 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import Needs, decoder_option, encoder_option, option
-from syntax_nmt.methods.column_labels import ColumnLabelOptions
-from syntax_nmt.methods.dependency_heads.arc_labels import FULL, LABELS, NO_LABELS, UNIVERSAL
+from syntax_nmt.methods.arc_labels import (
+    ArcLabelOptions,
+    LabelChoice,
+    label_option,
+    label_weight_option,
+)
 
 DOT, BIAFFINE = "dot", "biaffine"
 SCORERS = (DOT, BIAFFINE)
@@ -22,7 +26,7 @@ _TARGET = Needs("target_supervised_layer")
 
 
 @dataclass
-class DependencyHeadOptions(ColumnLabelOptions):
+class DependencyHeadOptions(ArcLabelOptions):
     """Which layers learn the dependency trees of source and target."""
 
     supervised_layer: Optional[int] = encoder_option(
@@ -54,20 +58,7 @@ class DependencyHeadOptions(ColumnLabelOptions):
         _SOURCE,
         _TARGET,
     )
-    dependency_labels: ChoiceEnum(LABELS) = option(  # type: ignore[valid-type]
-        NO_LABELS,
-        "supervised attention heads: a biaffine layer learns the relation of each arc from the "
-        "input of the supervised layer, with its subtype (full) or without (universal); it reads "
-        "nothing in translation (default: none)",
-        _SOURCE,
-        _TARGET,
-    )
-    dependency_label_dim: int = option(
-        64,
-        "supervised attention heads: width p of the views of dependents and heads that "
-        "--dependency-labels compares (default: 64)",
-        Needs("dependency_labels", (FULL, UNIVERSAL)),
-    )
+    dependency_labels: LabelChoice = label_option(_SOURCE, _TARGET)
 
 
 @dataclass
@@ -86,9 +77,7 @@ class DependencyLossOptions(FairseqDataclass):
         "sum over supervised tokens; the published 0.5 weighs, in the released code, the mean over "
         "dependencies times the number of target tokens (default: 0)",
     )
-    label_weight: float = option(
-        0.1, "weight of the loss of the arcs' labels, of --dependency-labels (default: 0.1)"
-    )
+    label_weight: float = label_weight_option(0.1)
 
 
 @dataclass
@@ -97,6 +86,4 @@ class OptionalDependencyLossOptions(DependencyLossOptions):
 
     child_weight: float = option(0.0, "weight α of the child head's loss (default: 0)")
     parent_weight: float = option(0.0, "weight β of the parent head's loss (default: 0)")
-    label_weight: float = option(
-        0.0, "weight of the loss of the arcs' labels, of --dependency-labels (default: 0)"
-    )
+    label_weight: float = label_weight_option(0.0)

@@ -16,8 +16,9 @@ from syntax_nmt.data.annotation.columns import TARGET_DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.arc_labels import LabelledArcs
 from syntax_nmt.methods.dependency_heads.biaffine import BiaffineHead
-from syntax_nmt.methods.dependency_heads.extension import LabelledArcs
+from syntax_nmt.methods.dependency_heads.loss import SCORER
 from syntax_nmt.methods.dependency_heads.options import BIAFFINE, READ, DependencyHeadOptions
 from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
@@ -28,6 +29,7 @@ class TargetHead(LabelledArcs, TransformerDecoderExtension):
 
     option = "--target-supervised-layer"
     column = TARGET_DEPREL
+    scorer_name = SCORER
     structures = (TARGET_DEPENDENCIES,)
 
     def __init__(self, options: DependencyHeadOptions, stack: TransformerStack) -> None:

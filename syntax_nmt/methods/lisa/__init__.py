@@ -9,6 +9,7 @@ dependency trees. Translation needs no parse.
 | the head attends by softmax(s), and has values of its own | `extension.ParserLayer.scorer` |
 | given trees in place of s, in training or in translation, too | `parser_head.TreeInjection` |
 | the parser's loss, from its logits | `loss.LisaObjective` |
+| labels of arcs, biaffine as in Dozat and Manning (2017) | `methods.arc_labels.ArcLabelScorer` |
 
 The scores read what the attention reads. The paper's read the output of the layer below, with a
 LayerNorm of its own: the same but for gain and offset, which W_d and W_e have, too.
@@ -18,8 +19,12 @@ with another loss: their code applies a second softmax over dependents, so that 
 attend to children.
 """
 
+from functools import partial
+
 from syntax_nmt.backbone.structures import DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.annotation.columns import DEPREL
+from syntax_nmt.methods.arc_labels import take_relations
 from syntax_nmt.methods.lisa.extension import ParserLayer
 from syntax_nmt.methods.lisa.loss import LisaObjective
 from syntax_nmt.methods.lisa.options import LisaLossOptions, LisaOptions, OptionalLisaLossOptions
@@ -55,5 +60,6 @@ METHOD = Method(
         ),
     ),
     extractable={DEPENDENCIES: "--arch lisa_transformer or with --lisa-layer"},
-    same_at_inference=("lisa_attention",),
+    take_from_data=partial(take_relations, columns={"lisa_layer": DEPREL}),
+    same_at_inference=("lisa_attention", "dependency_labels", "dependency_label_dim"),
 )

@@ -11,24 +11,27 @@ from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.head_scorer import HeadScorer
 from syntax_nmt.backbone.observed_layer import ObservedLayer
-from syntax_nmt.backbone.structures import DEPENDENCIES, PARENTS
+from syntax_nmt.backbone.structures import ARC_LABELS, DEPENDENCIES, PARENTS
 from syntax_nmt.backbone.transformer_extension import LayerModifier, TransformerStack
 from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.lisa.loss import PARSED
+from syntax_nmt.methods.arc_labels import LabelledArcs
+from syntax_nmt.methods.lisa.loss import PARSED, PARSED_LABELS
 from syntax_nmt.methods.lisa.options import GOLD, LisaOptions
 from syntax_nmt.methods.lisa.parser_head import ParserHead, TreeInjection
 from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
-class ParserLayer(ObservedLayer):
+class ParserLayer(LabelledArcs, ObservedLayer):
     """A layer whose first head attends with the weights of a parser, or to a given tree."""
 
     option = "--lisa-layer"
-    learns = (HEADS,)
+    column = DEPREL
+    scorer_name = "lisa_label_scorer"
     structures = (DEPENDENCIES,)
 
     def __init__(self, options: LisaOptions, stack: TransformerStack) -> None:
@@ -45,6 +48,8 @@ class ParserLayer(ObservedLayer):
             raise UserError(f"--lisa-dim {self.dim}: give 1 or more; published is 500")
         in_training = options.lisa_attention == GOLD
         self.injection = TreeInjection(stack.heads, options.lisa_inject, in_training)
+        self.relations = self.relations_of(options)
+        self.learns: tuple[AnnotationKind, ...] = (HEADS, *self.labels)
 
     @property
     def reads(self) -> tuple[AnnotationKind, ...]:  # type: ignore[override]
@@ -62,8 +67,8 @@ class ParserLayer(ObservedLayer):
         return {0: "parents"} if layer == self.observed else {}
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """What injects trees; it has no parameters."""
-        return {"lisa_injection": self.injection}
+        """What injects trees, which has no parameters, and the scorer of labels."""
+        return {"lisa_injection": self.injection, **super().build(output_dim)}
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The bias that injects trees.
@@ -79,6 +84,8 @@ class ParserLayer(ObservedLayer):
     def extra(self, encoder_out: dict[str, list[Tensor]], layers: nn.ModuleList) -> ModelExtra:
         """The parser's log-probabilities, B×S×S in float32 at least.
 
+        And what scores the labels of arcs, if it labels them.
+
         Args:
             encoder_out: of a forward pass with all states.
         """
@@ -86,4 +93,8 @@ class ParserLayer(ObservedLayer):
         x = self.attention_input(encoder_out, layers)
         padding = encoder_out["encoder_padding_mask"][0].unsqueeze(1)
         parsed = first_heads(layer.self_attn, x, 1, padding).squeeze(1)
-        return {PARSED: parsed, PARENTS: parsed}
+        found = {PARSED: parsed, PARENTS: parsed}
+        if not self.relations:
+            return found
+        labels = self.labeller(x)
+        return {**found, PARSED_LABELS: labels, ARC_LABELS: labels}

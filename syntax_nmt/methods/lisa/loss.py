@@ -8,38 +8,56 @@ from typing import Any
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.annotation.columns import DEPREL
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.arc_labels import labels_in, log_labels, logged_label_loss
 from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum
 from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
 
 PARSED = "lisa_heads"  # the parser's log-probabilities among what the model returns
+PARSED_LABELS = "lisa_labels"  # what scores the labels of its arcs, likewise
+_LOGGED = "parse_labels"
 
 
 class LisaObjective(AuxiliaryObjective):
     """`−λ Σ_i log softmax_j(s_i)[head(i)]`, where the root is its own head.
 
-    Tokens of sentences without a parse, EOS and pads do not count.
+    Tokens of sentences without a parse, EOS and pads do not count. Arcs may have labels, too.
 
     Args:
         parse_weight: λ.
+        label_weight: that of the loss of arcs' labels.
+        spans: finds the words of the source in its tokens, for labels.
+        loads_labels: whether options load their files.
     """
 
-    reads_annotation = (HEADS,)
+    reads_annotation: tuple[AnnotationKind, ...] = (HEADS, DEPREL)
     options = "--criterion lisa_cross_entropy, or --parse-weight to syntax_cross_entropy"
 
-    def __init__(self, parse_weight: float) -> None:
-        self.parse_weight = parse_weight
+    def __init__(
+        self,
+        parse_weight: float,
+        label_weight: float = 0.0,
+        spans: WordSpans | None = None,
+        loads_labels: bool = False,
+    ) -> None:
+        self.parse_weight, self.label_weight, self._spans = parse_weight, label_weight, spans
+        self.reads_annotation = (HEADS, DEPREL) if loads_labels else (HEADS,)
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> LisaObjective | None:
-        """Builds the objective; None = its weight is 0.
-
-        Args:
-            task: not used.
-        """
-        return cls(options.parse_weight) if options.parse_weight else None
+        """Builds the objective; None = the weight of the parser is 0."""
+        weight, label_weight = options.parse_weight, options.label_weight
+        if not weight:
+            return None
+        if not label_weight:
+            return cls(weight)
+        spans, loads_labels = WordSpans(task.source_dictionary), DEPREL.is_loaded(task.cfg)
+        return cls(weight, label_weight, spans, loads_labels)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
@@ -69,13 +87,21 @@ class LisaObjective(AuxiliaryObjective):
             "parse_supervised": detached_sum(heads.ge(0)),
             "parse_words": detached_sum(sample["net_input"]["src_lengths"] - 1),  # without EOS
         }
-        return self.parse_weight * loss, logs
+        loss = self.parse_weight * loss
+        if self._spans is not None and PARSED_LABELS in extra:
+            tokens = sample["net_input"]["src_tokens"]
+            opens = self._spans.to(tokens.device).openers(tokens)
+            labels, arcs = labels_in(sample, DEPREL), extra[PARSED_LABELS]
+            of_labels, label_logs = logged_label_loss(_LOGGED, arcs, heads, labels, opens)
+            loss, logs = loss + self.label_weight * of_labels, {**logs, **label_logs}
+        return loss, logs
 
     @staticmethod
     def log(total: Callable[[str], float]) -> None:
-        """Logs loss, attachment accuracy and the supervised share of source tokens.
+        """Logs loss, attachment accuracy and the supervised share of source tokens, and labels.
 
         Args:
             total: gives the sum of one logged key over all batches and workers.
         """
         log_parent_head("parse", total)
+        log_labels(_LOGGED, total)

@@ -9,6 +9,12 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import Needs, encoder_option, option
+from syntax_nmt.methods.arc_labels import (
+    ArcLabelOptions,
+    LabelChoice,
+    label_option,
+    label_weight_option,
+)
 
 OWN, GOLD = "own", "gold"
 ATTENTION = (OWN, GOLD)
@@ -17,7 +23,7 @@ _ON = Needs("lisa_layer", such_as="0")
 
 
 @dataclass
-class LisaOptions(FairseqDataclass):
+class LisaOptions(ArcLabelOptions):
     """Off by default."""
 
     lisa_layer: Optional[int] = encoder_option(
@@ -47,15 +53,17 @@ class LisaOptions(FairseqDataclass):
         "model, by --model-overrides (default: off)",
         _ON,
     )
+    dependency_labels: LabelChoice = label_option(_ON)
 
 
 @dataclass
 class LisaLossOptions(FairseqDataclass):
-    """The weight of the parser's loss."""
+    """The weights of the losses of the parser and of its labels."""
 
     parse_weight: float = option(
         1.0, "weight λ of the loss of linguistically informed self-attention's parser (default: 1)"
     )
+    label_weight: float = label_weight_option(0.1)
 
 
 @dataclass
@@ -65,3 +73,4 @@ class OptionalLisaLossOptions(LisaLossOptions):
     parse_weight: float = option(
         0.0, "weight λ of the loss of linguistically informed self-attention's parser (default: 0)"
     )
+    label_weight: float = label_weight_option(0.0)

@@ -14,8 +14,9 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.extension import Target
 from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.rnn_extension import RNNDecoderExtension
-from syntax_nmt.backbone.structures import FACTORS, TARGET_FACTORS, PredictedFactor
+from syntax_nmt.backbone.structures import FACTORS, JOINT_SCORE, TARGET_FACTORS, PredictedFactor
 from syntax_nmt.backbone.transformer_extension import TransformerDecoderExtension
 from syntax_nmt.data.annotation import TARGET_COLUMNS
 from syntax_nmt.data.annotation.columns import check_columns
@@ -73,10 +74,20 @@ class FactorTables(FairseqIncrementalState, nn.Module):
         """The logits of all factors beside each other, B×T×(V_1 + … + V_K)."""
         return self.output(features)
 
+    def silent(self) -> Tensor:
+        """0, with gradients of zeros for the output layers."""
+        return self.output.weight[:0].sum() + self.output.bias[:0].sum()
+
     def best(self, logits: Tensor) -> Tensor:
         """The ids of the most probable values, B×T×K."""
         values = [each.argmax(dim=-1) for each in logits.split(self.sizes, dim=-1)]
         return torch.stack(values, dim=-1) + (self.starts + 1)
+
+    def best_score(self, logits: Tensor) -> Tensor:
+        """`Σ_k log softmax(z^k)` of the most probable values, B×T×1 in float32 at least."""
+        parts = at_least_float32(logits).split(self.sizes, dim=-1)
+        found = [x.amax(dim=-1, keepdim=True) - x.logsumexp(dim=-1, keepdim=True) for x in parts]
+        return torch.stack(found).sum(dim=0)
 
     def last(self, incremental_state: IncrementalState) -> Optional[Tensor]:
         """The ids that the last step of a search chose, B×1×K; None = there was none."""
@@ -122,6 +133,8 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
             names if options.target_factor_inputs == OWN else ()
         )
         self.is_shifted = options.target_factor_shift == READ
+        self.score_weight = options.target_factor_score
+        self.joint_score = self.score_weight != 0
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
@@ -145,6 +158,9 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
 
     def embed(self, embedded: Tensor, target: Target) -> Tensor:
         """The word's vector plus those of the values that the row before chose, B×T×E."""
+        if self.tables.training and torch.is_grad_enabled():
+            # Without a loss of factors their output layers would not be part of the graph.
+            embedded = embedded + self.tables.silent()
         if not self.reads:
             return embedded
         if target.incremental_state is None:
@@ -168,7 +184,7 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
         return _later(chosen)
 
     def predictions(self, features: Tensor, target: Target) -> ModelExtra:
-        """A :class:`PredictedFactor` for each column; in a search it keeps the values.
+        """A :class:`PredictedFactor` for each column; a search keeps the values, and scores them.
 
         Args:
             features: B×T×F.
@@ -186,12 +202,17 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
                     for (column, labels), part in zip(columns, parts)
                 ]
             }
-        if self.reads:
-            ids = self.tables.best(self.tables.logits(features))
-            if self.is_shifted and self.tables.last(state) is None:  # it has read no word yet
-                ids = torch.full_like(ids, NONE)
-            self.tables.keep(state, ids)
-        return {}
+        if not self.reads:
+            return {}
+        logits = self.tables.logits(features)
+        ids = self.tables.best(logits)
+        if self.is_shifted and self.tables.last(state) is None:  # it has read no word yet
+            self.tables.keep(state, torch.full_like(ids, NONE))
+            return {}
+        self.tables.keep(state, ids)
+        if not self.joint_score:
+            return {}
+        return {JOINT_SCORE: [self.score_weight * self.tables.best_score(logits)]}
 
     def chosen(self, incremental_state: IncrementalState) -> Tensor:
         """The ids of the last step, B×K."""

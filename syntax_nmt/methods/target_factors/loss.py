@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.structures import TARGET_FACTORS
+from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import TARGET_COLUMNS
 from syntax_nmt.data.annotation.columns import LOADING, Column, check_columns, loading_options
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
@@ -22,6 +23,7 @@ from syntax_nmt.methods.objective import (
     log_average,
     log_percentage,
 )
+from syntax_nmt.methods.target_factors.options import LAST
 from syntax_nmt.text.languages import TARGET
 
 _IGNORED = -100
@@ -35,13 +37,19 @@ class TargetFactorObjective(AuxiliaryObjective):
     Args:
         weight: λ.
         columns: those with files that options load.
+        spans: finds the words of the target, of which only the last pieces count; None = all do.
     """
 
     reads_annotation = TARGET_COLUMNS
     options = "--criterion factor_cross_entropy, or --target-factor-weight to syntax_cross_entropy"
 
-    def __init__(self, weight: float, columns: tuple[Column, ...] = TARGET_COLUMNS) -> None:
-        self.weight, self.reads_annotation = weight, columns
+    def __init__(
+        self,
+        weight: float,
+        columns: tuple[Column, ...] = TARGET_COLUMNS,
+        spans: WordSpans | None = None,
+    ) -> None:
+        self.weight, self.reads_annotation, self._spans = weight, columns, spans
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> TargetFactorObjective | None:
@@ -49,7 +57,10 @@ class TargetFactorObjective(AuxiliaryObjective):
         if not options.target_factor_weight:
             return None
         loaded = getattr(task.cfg, LOADING[TARGET])
-        return cls(options.target_factor_weight, check_columns(loaded, "", TARGET_COLUMNS))
+        columns = check_columns(loaded, "", TARGET_COLUMNS)
+        last = options.target_factor_pieces == LAST
+        spans = WordSpans(task.target_dictionary) if last else None
+        return cls(options.target_factor_weight, columns, spans)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
@@ -71,6 +82,7 @@ class TargetFactorObjective(AuxiliaryObjective):
                 "--target-factors to another one"
             )
         losses, logs = [], {}
+        counted = None if self._spans is None else _last_pieces(sample["target"], self._spans)
         for kind, _, logits in extra[TARGET_FACTORS]:
             if kind.key in sample:
                 values = sample[kind.key].long()
@@ -83,6 +95,8 @@ class TargetFactorObjective(AuxiliaryObjective):
             else:
                 values = torch.full_like(logits[..., 0], -1, dtype=torch.long)
             supervised = values.ge(1)
+            if counted is not None:
+                supervised &= counted
             classes = (values - 1).masked_fill(~supervised, _IGNORED)
             losses.append(
                 cross_entropy(
@@ -109,6 +123,12 @@ class TargetFactorObjective(AuxiliaryObjective):
             words = total(f"{column.key}_words")
             log_average(f"{column.name}_loss", total(f"{column.key}_loss"), words)
             log_percentage(f"{column.name}_accuracy", total(f"{column.key}_right"), words)
+
+
+def _last_pieces(tokens: Tensor, spans: WordSpans) -> Tensor:
+    """True at the last piece of each word, B×T."""
+    columns = torch.arange(tokens.size(1), device=tokens.device)
+    return spans.to(tokens.device)(tokens).last.eq(columns)
 
 
 def applies(sample: Mapping[str, Any]) -> bool:

@@ -16,6 +16,8 @@ READ, PREDICT = "read", "predict"
 SHIFTS = (READ, PREDICT)
 OWN, NO_INPUT = "own", "none"
 INPUTS = (OWN, NO_INPUT)
+ALL, LAST = "all", "last"
+PIECES = (ALL, LAST)
 
 _ON = Needs("target_factors", such_as="upos,deprel")
 
@@ -26,8 +28,9 @@ class TargetFactorOptions(ColumnLabelOptions):
 
     target_factors: Optional[str] = decoder_option(
         None,
-        "target factors: columns of the target's CoNLL-U whose values the decoder predicts beside "
-        f"the words, with commas between: {', '.join(each.column for each in TARGET_COLUMNS)} "
+        "target factors: columns of the target's CoNLL-U, or its chunk tags, whose values the "
+        "decoder predicts beside the words, with commas between: "
+        f"{', '.join(each.column for each in TARGET_COLUMNS)} "
         "(default: none; factor_transformer, factor_rnn: upos,deprel)",
     )
     target_factor_shift: ChoiceEnum(SHIFTS) = decoder_option(  # type: ignore[valid-type]
@@ -51,14 +54,27 @@ class TargetFactorOptions(ColumnLabelOptions):
         Needs("target_factor_inputs", (OWN,)),
         _ON,
     )
+    target_factor_score: float = decoder_option(
+        0.0,
+        "target factors: the weight γ of the log-probabilities of the values that a search "
+        "chooses, which the scores of hypotheses add; also of a trained model, by "
+        "--model-overrides (default: 0)",
+        Needs("target_factor_inputs", (OWN,)),
+        _ON,
+    )
 
 
 @dataclass
 class FactorLossOptions(FairseqDataclass):
-    """The weight of the loss."""
+    """The weight of the loss, and what it counts."""
 
     target_factor_weight: float = option(
         1.0, "weight λ of the sum of the factors' losses (default: 1, Sockeye's)"
+    )
+    target_factor_pieces: ChoiceEnum(PIECES) = option(  # type: ignore[valid-type]
+        ALL,
+        "target factors: the loss is that of all pieces of a word, which all have its values, or "
+        "of the last alone, whose values are the word's in the output (default: all)",
     )
 
 

@@ -206,13 +206,22 @@ def test_missing_parses_and_missing_heads_are_named(system):
         DependencyObjective(0.4, 0.4)({}, sample)
 
 
+HEADS_LOSS = "--criterion=dependency_cross_entropy"
 LABELLED = {
-    "source": ("dependency_transformer", "--parent-weight=0.5"),
-    "pre-norm": ("dependency_transformer", "--parent-weight=0.5", "--encoder-normalize-before"),
+    "source": ("dependency_transformer", HEADS_LOSS, "--parent-weight=0.5"),
+    "pre-norm": (
+        *("dependency_transformer", HEADS_LOSS, "--parent-weight=0.5"),
+        "--encoder-normalize-before",
+    ),
     "target": (
-        "syntax_transformer",
+        *("syntax_transformer", HEADS_LOSS),
         *("--target-supervised-layer=-1", "--target-parent-weight=0.5"),
         *("--parent-weight=0", "--child-weight=0"),
+    ),
+    "lisa": ("lisa_transformer", "--criterion=lisa_cross_entropy"),
+    "lisa, pre-norm": (
+        *("lisa_transformer", "--criterion=lisa_cross_entropy"),
+        *("--encoder-normalize-before", "--lisa-layer=-1"),
     ),
 }
 
@@ -226,12 +235,15 @@ def labels_folder(tmp_path_factory):
     return folder
 
 
+def labeller_of(stack):
+    return next(each.labeller for each in stack.extensions if getattr(each, "arc_labels", ()))
+
+
 def labelled(folder, name, which="full"):
     """A model in float64 in which all parameters matter."""
-    criterion = ("--criterion=dependency_cross_entropy", "--label-weight=0.3")
     loaded = ("--load-features=deprel", "--load-target-features=deprel")
-    options = (f"--dependency-labels={which}", "--dependency-label-dim=5")
-    model, task, cfg = build(folder, *LABELLED[name], *criterion, *loaded, *options)
+    options = (f"--dependency-labels={which}", "--dependency-label-dim=5", "--label-weight=0.3")
+    model, task, cfg = build(folder, *LABELLED[name], *loaded, *options)
     return fill_zeros(model, 0.5).double(), task, cfg
 
 
@@ -243,7 +255,7 @@ def test_labels_equal_the_equations(labels_folder, name, which):
     sources, targets = random_sentences([9, 6]), random_sentences([5, 8], 9)
     sample = annotated_batch(model, task, sources, targets)
     on_source, stack = name != "target", model.decoder if name == "target" else model.encoder
-    scorer, names = stack.arc_label_scorer, stack.arc_labels
+    scorer, names = labeller_of(stack), stack.arc_labels
     seen = {}
     hook = scorer.register_forward_pre_hook(lambda module, args: seen.update(x=args[0]))
     _, extra = model(**sample["net_input"])
@@ -285,6 +297,7 @@ def test_labels_equal_the_equations(labels_folder, name, which):
             place += count
     assert words > 3
     key = "arc_labels" if on_source else "target_arc_labels"
+    key = "parse_labels" if name.startswith("lisa") else key
     assert (logs[f"{key}_supervised"], logs[f"{key}_right"]) == (words, right)
     torch.testing.assert_close(found - without, expected, atol=1e-10, rtol=1e-9)
     used = [*scorer.parameters(), model.encoder.embed_tokens.weight]
@@ -308,16 +321,17 @@ def test_the_best_labels_are_those_of_the_logits(labels_folder):
             assert best[word, head] == wanted
 
 
-def test_words_without_a_relation_have_no_loss(labels_folder):
-    model, task, cfg = labelled(labels_folder, "source")
+@pytest.mark.parametrize("name", ["source", "lisa"])
+def test_words_without_a_relation_have_no_loss(labels_folder, name):
+    model, task, cfg = labelled(labels_folder, name)
     sample = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([5, 8], 9))
     sample["feature_deprel"] = torch.full_like(sample["feature_deprel"], -1)
     (objective,) = task.build_criterion(cfg.criterion).objectives
     _, extra = model(**sample["net_input"])
     found, logs = objective(extra, sample)
-    assert logs["arc_labels_loss"] == logs["arc_labels_supervised"] == 0
-    scorer = model.encoder.arc_label_scorer
-    for gradient in torch.autograd.grad(found, [*scorer.parameters()]):
+    key = "parse_labels" if name == "lisa" else "arc_labels"
+    assert logs[f"{key}_loss"] == logs[f"{key}_supervised"] == 0
+    for gradient in torch.autograd.grad(found, [*labeller_of(model.encoder).parameters()]):
         assert not gradient.any()
     del sample["feature_deprel"]
     with pytest.raises(UserError, match=r"needs the dependency relations .*: add --load-f"):
@@ -328,3 +342,31 @@ def test_labels_of_words_that_are_predicted_are_refused(labels_folder):
     options = ("--target-supervised-layer=0", "--target-dependency-shift=predict")
     with pytest.raises(UserError, match="--dependency-labels labels words that the decoder has"):
         build(labels_folder, "syntax_transformer", *options, "--dependency-labels=full")
+
+
+def test_two_parsers_of_a_layer_have_labels_of_their_own(labels_folder):
+    """Each is trained, and `trees` has those of the parser whose heads it has."""
+    model, task, cfg = build(
+        labels_folder, "lisa_transformer", "--supervised-layer=-1", "--dependency-labels=full",
+        "--criterion=syntax_cross_entropy", "--parse-weight=1", "--parent-weight=1",
+        "--label-weight=0.3", "--load-features=deprel",
+    )  # fmt: skip
+    fill_zeros(model, 0.5)
+    sample = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([5, 8], 9))
+    _, extra = model(**sample["net_input"])
+    losses = [each(extra, sample)[0] for each in task.build_criterion(cfg.criterion).objectives]
+    assert len(losses) == 2
+    sum(losses).backward()
+    for each in model.encoder.extensions:
+        assert all(parameter.grad.any() for parameter in each.labeller.parameters())
+    last = model.encoder.extensions[-1]
+    assert last.option == "--lisa-layer"
+    assert torch.equal(extra["arc_labels"].alone, extra["lisa_labels"].alone)
+    assert torch.equal(extra["parents"], extra["lisa_heads"])
+
+
+@pytest.mark.parametrize("option", ["--dependency-labels=full", "--dependency-label-dim=5"])
+def test_labels_without_arcs_are_refused(labels_folder, option):
+    needs = "--supervised-layer or --target-supervised-layer or --lisa-layer, such as 0"
+    with pytest.raises(UserError, match=f"{option.partition('=')[0]} needs {needs}"):
+        build(labels_folder, "syntax_transformer", option)

@@ -10,6 +10,7 @@ from small_models import (
     build,
     enlarge,
     fill_zeros,
+    pieces_of_words,
     random_sentences,
     write_dictionaries,
 )
@@ -200,6 +201,43 @@ def test_hypotheses_keep_their_own_values(folder, name, shift):
         torch.testing.assert_close(logits[:, -1], expected[:, step], atol=1e-10, rtol=1e-10)
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("name", ["transformer", "rnn", "bi_scale"])
+def test_scores_of_hypotheses_add_those_of_their_values(folder, name, shift):
+    """As forced decoding finds them, and with weight 0 the words alone are scored."""
+    more = ("--no-joint-score",) if name == "bi_scale" else ()
+    model, task, _ = strong(
+        folder, name, f"--target-factor-shift={shift}", "--target-factor-score=0.6", *more
+    )
+    plain, _, _ = strong(folder, name, f"--target-factor-shift={shift}", *more)
+    plain.load_state_dict(model.state_dict())
+    assert model.decoder.joint_score
+    assert not plain.decoder.joint_score
+    sample = sample_of(model, task, searches=True)
+    sources = {key: sample["net_input"][key] for key in ("src_tokens", "src_lengths")}
+    order = {}
+    for weight, each in ((0.6, model), (0, plain)):
+        search = task.build_generator([each], Namespace(beam=4, max_len_b=9, unnormalized=True))
+        found = task.inference_step(search, [each], sample)
+        order[weight] = [[x["tokens"].tolist() for x in of_row] for of_row in found]
+        for row, of_row in enumerate(found):
+            for hypothesis in of_row:
+                tokens = hypothesis["tokens"]
+                row_of = {key: value[row : row + 1] for key, value in sources.items()}
+                logits, extra = each(**row_of, prev_output_tokens=tokens.roll(1)[None])
+                words = logits[0].log_softmax(-1).gather(1, tokens[:, None]).sum()
+                values = sum(
+                    float(factor.logits[0, place].log_softmax(-1).amax())
+                    for factor in extra[TARGET_FACTORS]
+                    for place in range(len(tokens) - (shift == "read"))
+                )
+                torch.testing.assert_close(
+                    hypothesis["score"].double(), words + weight * values, atol=1e-4, rtol=1e-5
+                )
+    assert order[0.6] != order[0]
+
+
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("name", ["transformer", "rnn"])
 def test_no_row_reads_its_own_or_later_values(folder, name, shift):
@@ -235,6 +273,38 @@ def test_a_batch_without_annotation_has_no_loss(folder):
     for parameter in extension_of(model).tables.output.parameters():
         (gradient,) = torch.autograd.grad(found, parameter, retain_graph=True)
         assert not gradient.any()
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_the_last_piece_of_a_word_may_count_alone(tmp_path, folder, shift):
+    pieces = write_dictionaries(tmp_path, pieces=True)
+    for kind in KINDS:
+        (pieces / str(kind.labels_file)).write_bytes((folder / str(kind.labels_file)).read_bytes())
+    found = {}
+    for which in ("all", "last"):
+        model, task, cfg = strong(
+            pieces,
+            "transformer",
+            f"--target-factor-shift={shift}",
+            f"--target-factor-pieces={which}",
+        )
+        sample = sample_of(model, task)
+        (objective,) = task.build_criterion(cfg.criterion).objectives
+        extra = model(**sample["net_input"])[1]
+        found[which] = objective(extra, sample)
+    expected, words = 0.0, 0
+    for row, tokens in enumerate(targets_of()[:2]):
+        place = -1
+        for count in pieces_of_words(task.target_dictionary, tokens[:-1].tolist()):
+            place += count
+            for factor in extra[TARGET_FACTORS]:
+                gold = int(sample[factor.kind.key][row, place]) - 1
+                expected -= 0.7 * float(factor.logits[row, place].log_softmax(-1)[gold])
+                words += 1
+    loss, logs = found["last"]
+    torch.testing.assert_close(float(loss), expected, atol=1e-10, rtol=1e-9)
+    assert sum(logs[f"{kind.key}_words"] for kind in KINDS) == words
+    assert sum(found["all"][1][f"{kind.key}_words"] for kind in KINDS) == 2 * (4 + 7) > words
 
 
 def test_one_value_for_all_words_costs_nothing(folder):

@@ -1,0 +1,299 @@
+"""The labels of the arcs that attention heads find: options, a biaffine scorer and its loss.
+
+fairseq reads the types of the fields at run time: no postponed annotations in this file.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from fairseq.dataclass import ChoiceEnum
+from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
+
+from syntax_nmt.arguments import Needs, option
+from syntax_nmt.backbone.extension import Extension
+from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
+from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.batch import Batch, Logged
+from syntax_nmt.errors import UserError
+from syntax_nmt.methods.column_labels import ColumnLabelOptions, labels_of, take_labels
+from syntax_nmt.methods.objective import detached_sum, log_average, log_percentage
+
+ROOT = "root"
+NO_LABELS, FULL, UNIVERSAL = "none", "full", "universal"
+LABELS = (NO_LABELS, FULL, UNIVERSAL)
+LabelChoice = ChoiceEnum(LABELS)
+_SLOPE = 0.1
+
+
+def label_option(*needs: Needs) -> Any:
+    """`--dependency-labels` of a method.
+
+    Args:
+        needs: options that make it learn arcs, one of which labels need.
+    """
+    return option(
+        NO_LABELS,
+        "attention heads that learn dependency trees: a biaffine layer learns the relation of each "
+        "arc from the input of their layer, with its subtype (full) or without (universal); it "
+        "reads nothing in translation (default: none)",
+        *needs,
+        shared=True,
+    )
+
+
+@dataclass
+class ArcLabelOptions(ColumnLabelOptions):
+    """Off by default. A method whose arcs have labels declares :func:`label_option` again."""
+
+    dependency_labels: LabelChoice = label_option()  # type: ignore[valid-type]
+    dependency_label_dim: int = option(
+        64,
+        "attention heads that learn dependency trees: width p of the views of dependents and heads "
+        "that --dependency-labels compares (default: 64)",
+        Needs("dependency_labels", (FULL, UNIVERSAL)),
+        shared=True,
+    )
+
+
+def label_weight_option(default: float) -> Any:
+    """`--label-weight` of a loss."""
+    return option(
+        default,
+        f"weight of the loss of the arcs' labels, of --dependency-labels (default: {default:g})",
+    )
+
+
+class ArcLabels(NamedTuple):
+    """What scores the labels of a batch's arcs, without a number for each pair of tokens and label.
+
+    Attributes:
+        names: R labels.
+        classes: of the label with the id k in annotation, its number among `names` at k − 1.
+        of_pairs: B×S×R×p, meets the governor's view.
+        alone: B×S×R, of the dependent alone.
+        governors: B×S×p.
+    """
+
+    names: tuple[str, ...]
+    classes: Tensor
+    of_pairs: Tensor
+    alone: Tensor
+    governors: Tensor
+
+    def logits(self, heads: Tensor) -> Tensor:
+        """The logits of each token's arc, B×S×R.
+
+        Args:
+            heads: B×S, the column of each token's head.
+        """
+        width = self.governors.size(-1)
+        met = self.governors.gather(1, heads.unsqueeze(-1).expand(-1, -1, width))
+        return torch.matmul(self.of_pairs, met.unsqueeze(-1)).squeeze(-1) + self.alone
+
+    def best(self, row: int, words: int) -> Tensor:
+        """The best label of every pair of a sentence, `[dependent, head]`, words×words.
+
+        An arc from a token to itself is a root's; no other arc is `root`.
+
+        Args:
+            row: its place in the batch.
+            words: the number of tokens.
+        """
+        pairs, alone = self.of_pairs[row, :words], self.alone[row, :words]
+        logits = torch.einsum("irp,jp->ijr", pairs, self.governors[row, :words])
+        logits = logits + alone.unsqueeze(1)
+        never = [name in (ROOT, UNKNOWN, EMPTY) for name in self.names]
+        logits = logits.masked_fill(torch.tensor(never, device=logits.device), float("-inf"))
+        best = logits.argmax(dim=-1)
+        if ROOT in self.names:
+            best.fill_diagonal_(self.names.index(ROOT))
+        return best
+
+    def earlier(self) -> "ArcLabels":
+        """The same one column to the left, the first at the end."""
+        parts = (each.roll(-1, 1) for each in (self.of_pairs, self.alone, self.governors))
+        return ArcLabels(self.names, self.classes, *parts)
+
+
+class ArcLabelScorer(nn.Module):
+    """`z_ij[r] = d_iᵀ U_r e_j + V_r [d_i; e_j] + c_r` (Dozat and Manning, 2017, equation 3).
+
+    `d = LeakyReLU(W_d x + b_d)` sees a token as a dependent and `e = LeakyReLU(W_e x + b_e)` as a
+    head. U, V and c begin as zeros: all labels are equally likely.
+
+    Args:
+        embed_dim: C.
+        dim: p.
+        labels: of the annotation, in the order of their ids.
+        which: of :data:`LABELS`: with the subtypes of relations, or without.
+    """
+
+    classes: Tensor
+
+    def __init__(self, embed_dim: int, dim: int, labels: Sequence[str], which: str) -> None:
+        super().__init__()
+        of_labels = [x.partition(":")[0] if which == UNIVERSAL else x for x in labels]
+        self.names = tuple(dict.fromkeys(of_labels))
+        classes = torch.tensor([self.names.index(name) for name in of_labels])
+        self.register_buffer("classes", classes, persistent=False)
+        self.dependent, self.governor = nn.Linear(embed_dim, dim), nn.Linear(embed_dim, dim)
+        for view in (self.dependent, self.governor):
+            nn.init.xavier_uniform_(view.weight)
+            nn.init.zeros_(view.bias)
+        # U and the right half of V, which meet e; and the left half with c.
+        self.of_pairs = nn.Linear(dim, len(self.names) * dim)
+        self.alone = nn.Linear(dim, len(self.names))
+        for output in (self.of_pairs, self.alone):
+            nn.init.zeros_(output.weight)
+            nn.init.zeros_(output.bias)
+
+    def forward(self, x: Tensor) -> ArcLabels:
+        """What scores the arcs.
+
+        Args:
+            x: S×B×C.
+        """
+        x = x.transpose(0, 1)
+        dependent = F.leaky_relu(self.dependent(x), _SLOPE)
+        pairs = self.of_pairs(dependent).unflatten(-1, (len(self.names), -1))
+        governor = F.leaky_relu(self.governor(x), _SLOPE)
+        return ArcLabels(self.names, self.classes, pairs, self.alone(dependent), governor)
+
+
+def label_losses(
+    arcs: ArcLabels, heads: Tensor, labels: Tensor, opens: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The cross-entropy of the labels of gold arcs, and masks of right and of supervised tokens.
+
+    Args:
+        heads: B×S, −1 = not supervised.
+        labels: ids in annotation, B×S, from 1; less = not supervised.
+        opens: B×S, True = the first subword of its word; others are not supervised.
+
+    Returns:
+        the sum over the supervised tokens; two masks, B×S.
+    """
+    supervised = heads.ge(0) & labels.ge(1) & opens
+    classes = arcs.classes[(labels - 1).clamp(min=0)]
+    logits = at_least_float32(arcs.logits(heads.clamp(min=0)))
+    losses = F.cross_entropy(logits.flatten(0, 1), classes.flatten(), reduction="none")
+    right = logits.argmax(dim=-1).eq(classes) & supervised
+    return losses.view_as(heads).masked_fill(~supervised, 0.0).sum(), right, supervised
+
+
+class LabelledArcs(Extension):
+    """The labels of the arcs that heads of a layer learn.
+
+    Attributes:
+        column: of the side's relations.
+        scorer_name: under which the model registers what scores the labels.
+        relations: those of the data; () = arcs have no labels.
+        labeller: scores the labels.
+    """
+
+    column: ClassVar[Column]
+    scorer_name: ClassVar[str]
+    relations: tuple[str, ...]
+    labeller: ArcLabelScorer
+
+    def relations_of(self, options: ArcLabelOptions) -> tuple[str, ...]:
+        """The relations of the data, if arcs have labels.
+
+        Raises:
+            UserError: the data has none, or a width is no width.
+        """
+        if options.dependency_labels == NO_LABELS:
+            return ()
+        if options.dependency_label_dim < 1:
+            raise UserError(
+                f"--dependency-label-dim {options.dependency_label_dim}: give 1 or more"
+            )
+        return labels_of(options, self.column, f"{self.option} with --dependency-labels")
+
+    @property
+    def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
+        """The relations, if it labels arcs."""
+        return {self.column: self.relations} if self.relations else {}
+
+    @property
+    def arc_labels(self) -> tuple[str, ...]:
+        """The labels of its arcs."""
+        return self.labeller.names if self.relations else ()
+
+    @property
+    def training_modules(self) -> tuple[str, ...]:
+        """The scorer of labels."""
+        return (self.scorer_name,)
+
+    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
+        """The scorer of labels.
+
+        Args:
+            output_dim: not read.
+        """
+        if not self.relations:
+            return {}
+        width, which = self.options.dependency_label_dim, str(self.options.dependency_labels)
+        self.labeller = ArcLabelScorer(self.stack.embed_dim, width, self.relations, which)
+        return {self.scorer_name: self.labeller}
+
+
+def take_relations(options: Any, task: FairseqTask, columns: Mapping[str, Column]) -> None:
+    """Gives a model the relations of the data, if it labels arcs.
+
+    Args:
+        options: of the model, a namespace; changed in place.
+        columns: the relations that each option needs, if it is given.
+    """
+    if getattr(options, "dependency_labels", None) in (None, NO_LABELS):
+        return
+    wanted = [x for name, x in columns.items() if getattr(options, name, None) is not None]
+    take_labels(options, task, wanted)
+
+
+def labels_in(sample: Batch, column: Column) -> Tensor:
+    """The relations of a batch, B×S: ids from 1, less = not supervised.
+
+    Raises:
+        UserError: it has none.
+    """
+    if column.key not in sample:
+        raise UserError(
+            f"--dependency-labels needs the {column.description}: add "
+            f"{column.flag} (`syntax-nmt prepare {column.making}` makes them)"
+        )
+    return sample[column.key].long()
+
+
+def logged_label_loss(
+    name: str, arcs: ArcLabels, heads: Tensor, labels: Tensor, opens: Tensor
+) -> tuple[Tensor, Logged]:
+    """The sum of :func:`label_losses`, and sums for :func:`log_labels`.
+
+    Args:
+        name: the first part of the names of what is logged.
+        heads: these and what follows are arguments of :func:`label_losses`.
+    """
+    loss, right, supervised = label_losses(arcs, heads, labels, opens)
+    return loss, {
+        f"{name}_loss": detached_sum(loss),
+        f"{name}_right": detached_sum(right),
+        f"{name}_supervised": detached_sum(supervised),
+    }
+
+
+def log_labels(name: str, total: Callable[[str], float]) -> None:
+    """Logs loss and accuracy of the labels of gold arcs.
+
+    Args:
+        name: that of :func:`logged_label_loss`.
+        total: gives the sum of one logged key over all batches and workers.
+    """
+    words = total(f"{name}_supervised")
+    log_average(f"{name}_loss", total(f"{name}_loss"), words)
+    log_percentage(f"{name}_accuracy", total(f"{name}_right"), words)
