@@ -23,6 +23,15 @@ TRANSFORMER_DECODER: Part = (TRANSFORMER, DECODER)
 RNN_ENCODER: Part = (RNN, ENCODER)
 RNN_DECODER: Part = (RNN, DECODER)
 
+# Zhang et al. (2018), section 5.2: those of NIST Zh-En are the options' defaults.
+RNN_SIZES: dict[str, dict[str, Any]] = {
+    "": {},
+    "_tiny": {"encoder_embed_dim": 128, "decoder_embed_dim": 128, "dropout": 0.1},
+    "_nist_zh_en": {},
+    "_wmt_en_de": {},
+}
+"""The sizes of the RNN family, by the suffix of a preset."""
+
 Options = TypeVar("Options", bound=FairseqDataclass)
 
 

@@ -20,9 +20,8 @@ import syntax_nmt.models.syntax_rnn
 import syntax_nmt.models.syntax_transformer  # noqa: F401
 from syntax_nmt.arguments import DECODER, ENCODER, Namespace
 from syntax_nmt.methods import METHODS
-from syntax_nmt.methods.method import RNN, TRANSFORMER, TrainingRecipe
+from syntax_nmt.methods.method import RNN, RNN_SIZES, TRANSFORMER, TrainingRecipe
 from syntax_nmt.methods.method import Preset as MethodPreset
-from syntax_nmt.methods.sizes import RNN_SIZES
 from syntax_nmt.models.family_options import options_of, stacks_of
 
 Preset = Callable[[Namespace], None]

@@ -25,8 +25,15 @@ from syntax_nmt.methods.bi_scale.options import (
     ChunkLossOptions,
     OptionalChunkLossOptions,
 )
-from syntax_nmt.methods.method import RNN, RNN_DECODER, Loss, Method, Preset, TrainingRecipe
-from syntax_nmt.methods.sizes import RNN_SIZES
+from syntax_nmt.methods.method import (
+    RNN,
+    RNN_DECODER,
+    RNN_SIZES,
+    Loss,
+    Method,
+    Preset,
+    TrainingRecipe,
+)
 
 # Zhou et al. (2017), section 4, with the readout of the dl4mt tutorial.
 _NIST = {

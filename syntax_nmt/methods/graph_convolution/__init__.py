@@ -21,13 +21,13 @@ from syntax_nmt.methods.graph_convolution.options import GraphConvolutionOptions
 from syntax_nmt.methods.method import (
     RNN,
     RNN_ENCODER,
+    RNN_SIZES,
     TRANSFORMER,
     TRANSFORMER_ENCODER,
     Method,
     Preset,
     TrainingRecipe,
 )
-from syntax_nmt.methods.sizes import RNN_SIZES
 
 _LAYERS = {"gcn_layers": 2, "gcn_edge_dropout": 0.2}
 # The authors' settings for News Commentary: embeddings 256, GRUs 512.

@@ -23,13 +23,13 @@ from syntax_nmt.methods.linguistic_features.options import (
 from syntax_nmt.methods.method import (
     RNN,
     RNN_ENCODER,
+    RNN_SIZES,
     TRANSFORMER,
     TRANSFORMER_ENCODER,
     Method,
     Preset,
     TrainingRecipe,
 )
-from syntax_nmt.methods.sizes import RNN_SIZES
 
 _SUMMED = {"source_features": "upos,deprel,subword"}
 _BESIDE = {

@@ -23,6 +23,7 @@ from syntax_nmt.data.annotation.columns import TARGET_DEPREL, TARGET_UPOS
 from syntax_nmt.methods.method import (
     RNN,
     RNN_DECODER,
+    RNN_SIZES,
     TRANSFORMER,
     TRANSFORMER_DECODER,
     Loss,
@@ -30,7 +31,6 @@ from syntax_nmt.methods.method import (
     Preset,
     TrainingRecipe,
 )
-from syntax_nmt.methods.sizes import RNN_SIZES
 from syntax_nmt.methods.target_factors import loss
 from syntax_nmt.methods.target_factors.extension import (
     TargetFactors,

@@ -17,8 +17,15 @@ z_j has one place. Its widths of z and of the layers around it, and the growth o
 are not known: see the options.
 """
 
-from syntax_nmt.methods.method import RNN, RNN_DECODER, Loss, Method, Preset, TrainingRecipe
-from syntax_nmt.methods.sizes import RNN_SIZES
+from syntax_nmt.methods.method import (
+    RNN,
+    RNN_DECODER,
+    RNN_SIZES,
+    Loss,
+    Method,
+    Preset,
+    TrainingRecipe,
+)
 from syntax_nmt.methods.variational.extension import LatentVariables
 from syntax_nmt.methods.variational.loss import VariationalObjective
 from syntax_nmt.methods.variational.options import (
