@@ -373,6 +373,7 @@ def test_who_has_an_option():
         "position_bias",
         "dependency_scorer",
         "dependency_label",
+        "tree_reg_share",
     )
     assert {name for name in of_both if not name.startswith(both)} == {"_name"}, (
         "declare these by encoder_option or decoder_option, or say here that they are for both"
