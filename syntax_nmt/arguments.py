@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NoReturn, TypeVar
 
+from syntax_nmt.errors import UserError
+
 T = TypeVar("T")
 
 Namespace = argparse.Namespace
@@ -33,7 +35,8 @@ class CommandParser(argparse.ArgumentParser):
         unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
         near = get_close_matches(unknown[1], self._option_string_actions, 1) if unknown else []
         message += "".join(f"; did you mean {option}?" for option in near)
-        self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help lists the options)\n")
+        said = UserError(f"{message} ({self.prog} --help lists the options)")
+        self.exit(2, f"{self.prog}: error: {said}\n")
 
 
 def flag(name: str) -> str:

@@ -71,3 +71,13 @@ def test_an_unknown_option_gets_the_one_that_it_is_like(capsys):
     with pytest.raises(SystemExit):
         main(["score", "out.txt", "--references", "test.de"])
     assert "--references test.de; did you mean --reference?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given", [["--\x1b[31mno"], ["score", "--\x1b[31m\nno"], ["plot", "\x9bx"]]
+)
+def test_a_mistake_sends_no_control_characters_to_the_terminal(given, capsys):
+    with pytest.raises(SystemExit):
+        main(given)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
