@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from syntax_nmt.data.annotation.columns import loading_options, making_options
+from syntax_nmt.data.annotation.columns import Column, loading_options, making_options
 from syntax_nmt.data.linearised_folder import (
     PARSED_SOURCE,
     PARSED_TARGET,
@@ -74,7 +74,11 @@ def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     if name in printed:
         there = data.annotated["train"]
         lacking = [kind for kind in printed[name].needs if kind not in there]
-        makings = " ".join(making_options(lacking))
+        # A list of columns takes the place of the one given before.
+        columns = [kind for kind in there if isinstance(kind, Column)]
+        sides = {kind.side for kind in lacking if isinstance(kind, Column)}
+        kept = [kind for kind in columns if kind.side in sides]
+        makings = " ".join(making_options([*kept, *lacking]))
         missing = " and no ".join(kind.description for kind in lacking)
         raise UserError(
             f"{name}: {data.data_bin} has no {missing}: "

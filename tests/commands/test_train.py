@@ -4,12 +4,15 @@ import re
 import shlex
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
 from commands import kill_all, refuse, started, syntax_nmt
 
 from syntax_nmt import FOLDER
-from syntax_nmt.preparation.training_commands import next_commands, trainable
+from syntax_nmt.data.annotation.columns import CHUNK_TAG, TARGET_UPOS
+from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.training_commands import named_method, next_commands, trainable
 from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.preparation.trainings import news_of
 
@@ -116,6 +119,14 @@ def test_a_method_whose_annotation_is_missing_is_refused_by_name(folder, tmp_pat
         said = refuse("syntax_nmt.cli", "train", tmp_path, method)
         assert f"{method}: {plain} has no " in said
         assert f"again with {making}, or choose of baseline" in said
+
+
+def test_a_list_of_columns_that_lacks_one_is_named_whole(folder):
+    """The option takes the place of the one given before, whose columns would be gone."""
+    annotated = {"train": (TARGET_UPOS, CHUNK_TAG)}
+    data = replace(TrainingData.of(folder), annotated=annotated)
+    with pytest.raises(UserError, match="again with --target-features upos,chunk,deprel, or"):
+        named_method(data, "factors")
 
 
 @pytest.mark.dear
