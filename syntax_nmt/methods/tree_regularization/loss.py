@@ -81,7 +81,8 @@ class TreeRegularization(AuxiliaryObjective):
             the weighted loss summed over spans, and sums for the log.
 
         Raises:
-            UserError: the model gives no states, or the batch has no trees.
+            UserError: the model gives no states, also of a target whose trees are loaded; or the
+                batch has no trees.
         """
         sides = [side for side in _SIDES if side[0] in extra]
         if not sides:
@@ -89,6 +90,12 @@ class TreeRegularization(AuxiliaryObjective):
                 "tree regularization needs the states of a layer: give --arch "
                 "tree_reg_transformer, or --tree-reg-layer -1 to another one that has a "
                 "Transformer encoder (--target-tree-reg-layer: decoder)"
+            )
+        if TARGET_TREES in self.reads_annotation and TARGET_STATES not in extra:
+            raise UserError(
+                f"no layer of the decoder learns the {TARGET_TREES.description} that "
+                f"{TARGET_TREES.flag} loads: give --target-tree-reg-layer, or leave "
+                f"{TARGET_TREES.flag} out"
             )
         total = sample["target"].new_zeros((), dtype=torch.float32)
         logs: Logged = {}
