@@ -146,6 +146,22 @@ Factors = Mapping[str, Sequence[str]]
 """By name, a value for each word of a hypothesis; under :data:`WORDS` the words."""
 
 
+def check_factors(models: Sequence[Any]) -> None:
+    """Refuses `--print-factors` of models whose first has no target factors, and would print none.
+
+    Raises:
+        UserError: says so.
+    """
+    if not _has_factors(models[0]):
+        raise UserError(
+            "--print-factors: the first or only model of --path has no target factors: leave it out"
+        )
+
+
+def _has_factors(model: Any) -> bool:
+    return FACTORS in getattr(getattr(model, "decoder", None), "structures", ())
+
+
 def add_factors(
     models: Sequence[Any], sample: Batch, hypotheses: Sequence[Sequence[Hypothesis]], task: Any
 ) -> None:
@@ -159,7 +175,7 @@ def add_factors(
         hypotheses: of each sentence; changed in place.
         task: fairseq's, which knows the dictionary.
     """
-    if FACTORS not in getattr(getattr(models[0], "decoder", None), "structures", ()):
+    if not _has_factors(models[0]):
         return
     dictionary: Dictionary = task.target_dictionary
     rows = [row for row, of_row in enumerate(hypotheses) for _ in of_row]

@@ -42,6 +42,7 @@ from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
 from syntax_nmt.task.search import (
     add_factors,
     build_replacing,
+    check_factors,
     check_given,
     empty_hypotheses,
     prepared_for,
@@ -395,11 +396,13 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
 
         Raises:
             UserError: a parser does not load, or constraints or references are wanted and missing;
-                one line says so.
+                or `--print-factors` has nothing to print; one line says so.
         """
         scores = isinstance(generator, SequenceScorer)
         with exits_in_fairseq_programs():
             check_given(generator, sample, constraints)
+            if self.cfg.print_factors:
+                check_factors(models)
             sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
         sample = renumber_for_diverse_beams(generator, sample)
         with prepared_for(generator, models):

@@ -434,6 +434,18 @@ def test_hypotheses_have_what_the_search_chose(folder, name, shift, monkeypatch,
     assert capsys.readouterr().out.splitlines() == lines
 
 
+def test_a_model_without_factors_prints_none(folder):
+    """What was asked for is not left out in silence."""
+    model, task, _ = build(folder, "syntax_transformer")
+    task.cfg.print_factors = True
+    generator = task.build_generator([model], Namespace(beam=1, max_len_b=6))
+    sample = annotated_batch(
+        model, task, random_sentences([6]), random_sentences([3]), searches=True
+    )
+    with pytest.raises(UserError, match=r"--print-factors: .* has no target factors: leave it out"):
+        task.inference_step(generator, [model], sample)
+
+
 def test_factors_of_words_in_common_with_the_reference():
     tree = tree_of([1, 1, 1, 1], words=["a", "b", "a", "c"], upos=["DET", "VERB", "NOUN", "X"])
     factors = {"form": ["a", "d", "a", "b"], "upos": ["DET", "VERB", "DET", "VERB"]}
