@@ -36,4 +36,4 @@ _register(
 def ways_to_learn(kind: AnnotationKind) -> str:
     """The options that switch on a loss of some annotation, for messages."""
     found = (loss.objective for loss in LOSSES if kind in loss.objective.reads_annotation)
-    return "; or ".join(objective.options for objective in found)
+    return "; or ".join(objective.options for objective in found) + " (weights of 0 switch it off)"

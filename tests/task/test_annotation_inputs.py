@@ -103,7 +103,7 @@ def test_a_criterion_without_a_loss_of_what_is_loaded_for_it():
     message = (
         "^--criterion label_smoothed_cross_entropy has no loss of the dependency trees of the "
         "source that --load-dependencies loads: give .*--criterion dependency_cross_entropy, or "
-        ".*; or leave --load-dependencies out$"
+        r".* \(weights of 0 switch it off\); or leave --load-dependencies out$"
     )
     with pytest.raises(UserError, match=message):
         inputs.check_loaded(model)
