@@ -128,6 +128,11 @@ class LinearisedSubwords:
         """The sentencepiece model, by fairseq's name; None = there is none."""
         return getattr(self._subwords, "sp", None)
 
+    @property
+    def leaves_symbols_out(self) -> bool:
+        """Whether a model writes symbols between the words of this side, and lines have none."""
+        return not self._source and self._mode in WITH_SYMBOLS
+
     def encode(self, x: str) -> str:
         """The tokens of a line of words, led by the task for a multi-task model.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import note
 from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
 from syntax_nmt.inference.segmentation import Segment, forcing_advice, note_unfit, segmenters
 from syntax_nmt.inference.settings import ModelFiles, Segmentation
@@ -94,3 +95,9 @@ class ForcedModel:
         """
         advice = forcing_advice(self.segmentation)
         note_unfit(self.decoder.task, name, lines, pieces, advice, target)
+        if target and getattr(self.target.bpe, "leaves_symbols_out", False):
+            note(
+                f"{name} is forced without the brackets or tags that the model writes between "
+                "words, so it never read such text: give lines in pieces that have them, as "
+                "pieces/ of the prepared folder has, and --segmented"
+            )

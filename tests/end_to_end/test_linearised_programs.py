@@ -76,6 +76,15 @@ def test_string_to_tree(raw, tmp_path):
     text = "".join(f"{line}\n" for line in read_lines(raw / "test.tgt"))
     typed = translated("interactive", folder, *cut(folder), stdin=text)
     assert typed.hypotheses == found.hypotheses
+    # A reference without brackets is no text of this model.
+    forced = ("likelihood", folder, "--path", folder / "checkpoint_best.pt", "--cpu")
+    raw_text = ("--source", raw / "valid.tgt", "--reference", raw / "valid.src")
+    assert (
+        "valid.src is forced without the brackets or tags" in syntax_nmt(*forced, *raw_text).stderr
+    )
+    pieces = [folder / "pieces" / f"valid.{side}" for side in ("tgt", "src")]
+    in_pieces = ("--source", pieces[0], "--reference", pieces[1], "--segmented")
+    assert "is forced without" not in syntax_nmt(*forced, *in_pieces).stderr
 
 
 def test_typed_text_is_to_be_translated(raw, multitask):
