@@ -26,13 +26,13 @@ from syntax_nmt.methods.objective import (
 
 SOURCE_STATES, TARGET_STATES = "tree_reg_states", "target_tree_reg_states"
 _SIDES = ((SOURCE_STATES, "tree_reg", TREES), (TARGET_STATES, "target_tree_reg", TARGET_TREES))
-_LEAST = 1e-6  # of a squared norm: the root of a smaller one has too large a gradient
+_LEAST = 1e-6  # of squared norms: below, the gradient of the root would be too large
 
 
 class TreeRegularization(AuxiliaryObjective):
     """`w · Σ_spans −log softmax_k(z)[split]`, of each side whose states a model gives.
 
-    A span has words, and may be split before each but its first. Spans of one split count as none.
+    A span may be split before each of its words but the first. Spans of one split do not count.
 
     Args:
         weight: w.
@@ -101,14 +101,15 @@ class TreeRegularization(AuxiliaryObjective):
         logs: Logged = {}
         for states, name, kind in sides:
             tokens = sample["net_input"]["src_tokens"] if kind == TREES else sample["target"]
-            found = self._of_side(extra[states], tokens, kind, sample)
-            total = total + found[0].sum()
-            logs.update(zip(_logged(name), map(detached_sum, found)))
+            losses, right, counts = self._of_side(extra[states], tokens, kind, sample)
+            total = total + losses.sum()
+            logs.update(zip(_logged(name), map(detached_sum, (losses, right, counts))))
         return self.weight * total, logs
 
     def _of_side(
         self, states: Tensor, tokens: Tensor, kind: AnnotationKind, sample: Batch
     ) -> tuple[Tensor, Tensor, Tensor]:
+        """See :func:`split_losses`."""
         if kind.key not in sample:
             raise UserError(
                 f"tree regularization needs the {kind.description}: add {kind.flag} (`syntax-nmt "
@@ -116,7 +117,7 @@ class TreeRegularization(AuxiliaryObjective):
             )
         words = self._words[kind].to(tokens.device)
         real = tokens.ne(words.pad)
-        begins = real & ~F.pad(real[:, :-1], (1, 0))
+        begins = real & ~F.pad(real[:, :-1], (1, 0))  # no token before it: pads may stand left
         return split_losses(states, sample[kind.key], words.openers(tokens), begins)
 
     @staticmethod
@@ -149,15 +150,15 @@ def split_losses(
         begins: B×S, True = a token begins its sentence.
 
     Returns:
-        B×P each: the loss, 0 where a span does not count; True = the split scores highest; True = a
-        span counts.
+        B×P each: the loss, 0 where a span does not count; True = a span counts and its split scores
+        highest; True = a span counts.
     """
     width = states.size(1)
     nodes = node_spans(trees, width)
     first, last = nodes.first[:, width:].unsqueeze(2), nodes.last[:, width:].unsqueeze(2)
     split = nodes.last.gather(1, trees[..., 0].long().clamp(min=0)).unsqueeze(2)
     columns = torch.arange(width, device=states.device)
-    # True = the token after a column begins a word of the same span.
+    # B×P×S: True = a span may be split after a column, since the next token begins a word of it.
     possible = columns.ge(first) & columns.lt(last) & opens.roll(-1, 1).unsqueeze(1)
     counts = possible.gather(2, split).squeeze(2) & possible.sum(dim=2).gt(1)
     counts &= trees[..., 2].ge(0)
@@ -170,17 +171,17 @@ def split_losses(
 
 
 def contextual_independence(states: Tensor, begins: Tensor) -> Tensor:
-    """o(s, e): what the state of e has beyond the direction of that before s, B×S×S.
+    """o(s, e), B×S×S: the norm of the part of h_e that is orthogonal to h_{s−1}.
 
     `o(s, e) = |h_e − (h_e · u) u|` with `u = h_{s−1} / |h_{s−1}|`; 0 where s begins the sentence.
-    The square of it is `|h_e|² − (h_{s−1} · h_e)² / |h_{s−1}|²`, of one product of matrices.
+    Its square, `|h_e|² − (h_{s−1} · h_e)² / |h_{s−1}|²`, needs only the product of all states.
 
     Args:
         states: h, B×S×C'.
         begins: B×S, True = a token begins its sentence.
 
     Returns:
-        in float32 at least; meaningless of pads.
+        in float32 at least; rows and columns of pads have no meaning.
     """
     states = at_least_float32(states)
     with torch.autocast(states.device.type, enabled=False):
@@ -194,8 +195,8 @@ def contextual_independence(states: Tensor, begins: Tensor) -> Tensor:
 def split_logits(independence: Tensor, first: Tensor, last: Tensor) -> Tensor:
     """z_k = o(s, k) + o(k + 1, e) + o(k + 1, k + 1) of spans from s to e, B×P×S.
 
-    A summand o(e + 1, e + 1), which is the same for all k, is left out. Rows are chosen by products
-    with zeros and ones: the gradient of a gather adds in no fixed order on a GPU.
+    The summand o(e + 1, e + 1) is the same for all k and is left out. Products with zeros and ones
+    choose the rows: the gradient of a gather adds in no fixed order on a GPU.
 
     Args:
         independence: o, B×S×S.
