@@ -60,7 +60,7 @@ class NodeSpans(NamedTuple):
 
 
 def node_spans(trees: Tensor, width: int) -> NodeSpans:
-    """The tokens under each node; meaningless of missing merges, but columns of the batch.
+    """The first and the last token under each node; of a missing merge, some column of the batch.
 
     Pointers to the left and right child come down to tokens in ⌈log₂ P⌉ rounds.
 
@@ -73,7 +73,7 @@ def node_spans(trees: Tensor, width: int) -> NodeSpans:
     columns = torch.arange(width + merges, device=trees.device).expand(batch, 2, -1)
     children = trees[..., :2].long().transpose(1, 2)
     below = torch.cat([columns[..., :width], children], dim=2)
-    below = torch.where(below.lt(0), columns.remainder(width), below)
-    for _ in range(merges.bit_length()):
+    below = torch.where(below.lt(0), columns.remainder(width), below)  # missing: any token
+    for _ in range((merges - 1).bit_length()):  # a token points to itself: it stays
         below = below.gather(2, below)
     return NodeSpans(*below.unbind(1))
