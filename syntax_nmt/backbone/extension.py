@@ -184,11 +184,11 @@ class DecoderExtension(Extension):
 
 
 def having(extensions: Iterable[Any], hook: str) -> list[Any]:
-    """The extensions whose method defines a hook itself."""
-    return [each for each in extensions if not _defines(type(each), hook).startswith(__package__)]
+    """The extensions whose method defines a hook itself; the hooks of this package do nothing."""
+    return [x for x in extensions if not _defining_module(type(x), hook).startswith(__package__)]
 
 
-def _defines(kind: type, name: str) -> str:
+def _defining_module(kind: type, name: str) -> str:
     """The module of the class that an attribute of a class comes from."""
     return next(base.__module__ for base in kind.__mro__ if name in vars(base))
 

@@ -74,7 +74,7 @@ class FactorTables(FairseqIncrementalState, nn.Module):
         """The logits of all factors beside each other, B×T×(V_1 + … + V_K)."""
         return self.output(features)
 
-    def silent(self) -> Tensor:
+    def zero_with_gradients(self) -> Tensor:
         """0, with gradients of zeros for the output layers."""
         return self.output.weight[:0].sum() + self.output.bias[:0].sum()
 
@@ -160,7 +160,7 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
         """The word's vector plus those of the values that the row before chose, B×T×E."""
         if self.tables.training and torch.is_grad_enabled():
             # Without a loss of factors their output layers would not be part of the graph.
-            embedded = embedded + self.tables.silent()
+            embedded = embedded + self.tables.zero_with_gradients()
         if not self.reads:
             return embedded
         if target.incremental_state is None:
@@ -195,11 +195,10 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
             if self.is_shifted:  # row r + 1 has the value of the word that row r predicts
                 logits = logits.roll(-1, dims=1)
             parts = logits.split(self.tables.sizes, dim=-1)
-            columns = self.columns.items()
             return {
                 TARGET_FACTORS: [
                     PredictedFactor(column, labels, part)
-                    for (column, labels), part in zip(columns, parts)
+                    for (column, labels), part in zip(self.columns.items(), parts)
                 ]
             }
         if not self.reads:

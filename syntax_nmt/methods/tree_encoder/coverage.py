@@ -85,7 +85,7 @@ class CoverageSteps:
         Args:
             vectors: C, B×K×N×dim.
         """
-        keys, hidden = self._of_vectors(vectors)
+        keys, hidden = self._of_vectors(vectors)  # in the order of Coverage.of_vectors
         return keys, hidden
 
     def after(self, vectors: Tensor, hidden: Tensor, weights: Tensor, state: Tensor) -> Tensor:

@@ -91,7 +91,7 @@ class NodeGRU(Recurrence):
         with repeated(*self.steps.step_layers(), *self.coverage.step_layers()):
             for inputs in self.steps.input_projection(words).unbind():
                 keys, hidden = covering.read(vectors)
-                new, attended = self.steps.step(inputs, state, _with(memory, keys))
+                new, attended = self.steps.step(inputs, state, _with_added_keys(memory, keys))
                 grouped = (x.unflatten(0, (sentences, -1)) for x in (attended, state))
                 vectors = covering.after(vectors, hidden, *grouped)
                 state = new
@@ -103,8 +103,8 @@ class NodeGRU(Recurrence):
         return torch.stack(states), torch.stack(weights), coverage
 
 
-def _with(memory: TreeMemory, keys: Tensor) -> TreeMemory:
-    """The memory with something added to the keys of each hypothesis, B×K×N×A."""
+def _with_added_keys(memory: TreeMemory, keys: Tensor) -> TreeMemory:
+    """The memory whose keys are those of each hypothesis: its own plus B×K×N×A."""
     keys = (memory.keys.unsqueeze(1) + keys).flatten(0, 1)
     padding = memory.padding
     if len(keys) > len(padding):
