@@ -22,7 +22,7 @@ class ExtendedStack:
 
     Attributes:
         extensions: what methods add, from what acts lowest to what stands on top.
-        joint_score: of a decoder that chooses more than words: whether scores in a search add that.
+        joint_score: whether a search scores what a decoder chooses beside words, too.
     """
 
     extensions: Sequence[Any] = ()
@@ -111,7 +111,7 @@ class ExtendedStack:
         found: ModelExtra = {}
         for extension in having(self.extensions, "predictions"):
             found.update(extension.predictions(features, target))
-        if not self.joint_score:
+        if not self.joint_score:  # a search may have set it to False
             found.pop(JOINT_SCORE, None)
         return found
 

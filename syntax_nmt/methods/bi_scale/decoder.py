@@ -147,7 +147,7 @@ class BiScaleDecoder(RNNDecoder):
         features = self.dropout(features)
         found = {name: [each] for name, each in (extra | predicted).items()}
         more = self.predicted(features, target)
-        if JOINT_SCORE in more:
+        if JOINT_SCORE in more:  # the search adds up the scores of chunks and of extensions
             more[JOINT_SCORE] += found.pop(JOINT_SCORE, [])
         return features, {**found, **more}
 
