@@ -63,10 +63,10 @@ class Column(AnnotationKind):
     @property
     def help(self) -> str:  # type: ignore[override]
         """Of the option that loads it."""
+        names = [each.column for each in (COLUMNS if self.side == SOURCE else TARGET_COLUMNS)]
         return (
             f"load features of the {self.side}'s words, columns of its CoNLL-U that were prepared "
-            f"with `{self.listing}`: upos, xpos, deprel, feats, lemma"
-            f"{'' if self.side == SOURCE else ', chunk'}; several with commas"
+            f"with `{self.listing}`: {', '.join(names)}; several with commas"
         )
 
     def __eq__(self, other: object) -> bool:
