@@ -93,7 +93,7 @@ class Extension:
 
     @property
     def training_modules(self) -> tuple[str, ...]:
-        """Those of the modules of :meth:`build` that translation does not read."""
+        """The names of the modules of :meth:`build` that translation does not read."""
         return ()
 
     def build_first(self) -> None:

@@ -45,7 +45,7 @@ class RepeatedProduct:
         return self.product(x) if self._source is None else _Step.apply(x, self._source, self)
 
     def product(self, x: Tensor) -> Tensor:
-        """The same, without a gradient of the matrix."""
+        """The product of one step, without a gradient of the matrix."""
         if self.bias is None:
             return torch.matmul(x, self.matrix)
         return torch.addmm(self.bias, x, self.matrix)
@@ -68,7 +68,7 @@ class RepeatedProduct:
                 bias.add_(gradient.sum(dim=0))
 
     def gradients(self) -> tuple[Tensor | None, Tensor | None]:
-        """Of the matrix and the bias, after all steps; it forgets them."""
+        """The gradients of the matrix and the bias, after all steps, which it forgets."""
         if self._steps:
             inputs, gradients = (torch.cat(each, dim=-2) for each in zip(*self._steps))
             self._sums, self._steps = self._gradients(inputs, gradients), []

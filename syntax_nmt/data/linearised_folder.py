@@ -23,9 +23,9 @@ MULTITASK, MIXED, PARSED_SOURCE, PARSED_TARGET = PARSED = (
 INTERLEAVED = "interleaved"
 MODES = (*PARSED, INTERLEAVED)
 WITH_SYMBOLS = (PARSED_TARGET, INTERLEAVED)
-"""Of which translations have symbols."""
+"""The modes whose translations have symbols."""
 KEY = "linearised"
-"""Of the mode, in the report on the data-bin in :data:`~.prepared_text.RECORD`."""
+"""The key of the mode, in the report on the data-bin in :data:`~.prepared_text.RECORD`."""
 
 
 def linearised_mode(folder: Path) -> str | None:

@@ -115,7 +115,7 @@ class ArcLabels(NamedTuple):
         return best
 
     def earlier(self) -> "ArcLabels":
-        """The same one column to the left, the first at the end."""
+        """All of them moved one column to the left, the first column to the end."""
         parts = (each.roll(-1, 1) for each in (self.of_pairs, self.alone, self.governors))
         return ArcLabels(self.names, self.classes, *parts)
 

@@ -87,7 +87,7 @@ class TrainingRecipe:
 
     @property
     def training_options(self) -> tuple[str, ...]:
-        """Those that load its annotation, and its own."""
+        """The options that load its annotation, and its own."""
         return (*loading_options(self.needs), *self.options)
 
     @property

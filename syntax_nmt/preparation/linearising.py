@@ -60,7 +60,7 @@ class Linearising:
 
     @property
     def option(self) -> str:
-        """Of `prepare`, as it is typed."""
+        """The option of `prepare`, as it is typed."""
         return " ".join([option_of(self.mode), *([self.column.column] if self.column else [])])
 
     @property

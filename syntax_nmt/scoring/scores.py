@@ -174,7 +174,7 @@ def _factor_table(factors: Mapping[str, Mapping[str, AccuracyFigures]]) -> Table
 
 
 Statistics = Sequence[Sequence[np.ndarray]]
-"""Of sentences, by system and run (sentences × statistics)."""
+"""The statistics of sentences, by system and run (sentences × statistics)."""
 
 
 def corpus_scores(

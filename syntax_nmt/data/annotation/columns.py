@@ -62,7 +62,7 @@ class Column(AnnotationKind):
 
     @property
     def help(self) -> str:  # type: ignore[override]
-        """Of the option that loads it."""
+        """The help of the option that loads it."""
         names = [each.column for each in (COLUMNS if self.side == SOURCE else TARGET_COLUMNS)]
         return (
             f"load features of the {self.side}'s words, columns of its CoNLL-U that were prepared "
@@ -125,7 +125,7 @@ class Column(AnnotationKind):
         return [UNKNOWN, *sorted({*labels} - {UNKNOWN, EMPTY}), EMPTY]
 
     def id_of_others(self, label_ids: Mapping[str, int]) -> int:
-        """That of `<unk>`."""
+        """The id of `<unk>`."""
         return label_ids[UNKNOWN]
 
     def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
@@ -141,7 +141,7 @@ class Column(AnnotationKind):
         return np.repeat(np.asarray(ids, dtype=np.int32), np.asarray(counts))
 
     def known_values(self, rows: np.ndarray, labels: int) -> int:
-        """Those that training has: neither `<unk>` nor `_`."""
+        """How many values training has: they are neither `<unk>` nor `_`."""
         return int(((rows > 1) & (rows < labels)).sum())
 
     def limits(self, sizes: np.ndarray, labels: int) -> tuple[int, np.ndarray]:

@@ -118,7 +118,7 @@ class AnnotationKind(ABC):
 
     @property
     def key(self) -> str:
-        """Of the tensor in the batch."""
+        """The key of the tensor in the batch."""
         return self.keys[0]
 
     @property
@@ -145,7 +145,7 @@ class AnnotationKind(ABC):
 
     @property
     def ending(self) -> str:
-        """Of its files, `train.de.ENDING`."""
+        """The ending of its files, `train.de.ENDING`."""
         return self.format.ending
 
     def labels(self, annotation: Any) -> Iterable[str]:

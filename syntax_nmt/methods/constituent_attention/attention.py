@@ -201,7 +201,7 @@ class ConstituentCrossAttention(ConstituentAttention):
 
 
 def _joined_padding(padding: Tensor | None, constituents: Constituents) -> Tensor:
-    """Of tokens and constituents, B×(S+P), True = masked."""
+    """The mask of tokens, then of constituents, B×(S+P), True = masked."""
     covers, missing = constituents.covers, constituents.missing
     if padding is None:
         padding = missing.new_zeros(len(missing), covers.size(2))

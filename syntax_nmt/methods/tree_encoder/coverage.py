@@ -45,18 +45,18 @@ class Coverage(nn.Module):
         return (self.state,)
 
     def of_vectors(self) -> JointProduct:
-        """From C: what is added to the keys of attention, A, and the hidden product of the GRU."""
+        """Makes of C what is added to the keys of attention, A, and the GRU's hidden product."""
         return JointProduct(self.key, self.hidden, long=True)
 
     def of_children_too(self) -> RepeatedProduct:
-        """From α and C of the left child, then of the right one: their part of the GRU's input."""
+        """Makes of α and C of both children, the left one first, their part of the GRU's input."""
         assert self.below is not None
         _, left, right = self.weight.weight.split(1, dim=1)
         of_left, of_right = split_after(self.dim, self.below.weight)
         return RepeatedProduct(torch.cat([left, of_left, right, of_right], dim=1).t(), long=True)
 
     def of_weights(self) -> RepeatedProduct:
-        """From α of the node itself: its part of the GRU's input."""
+        """Makes of a node's own α its part of the GRU's input."""
         return RepeatedProduct(self.weight.weight[:, :1].t(), long=True)
 
 

@@ -34,7 +34,7 @@ class _Layer(Extension):
         self.components = max(1, int(share * stack.embed_dim))
 
     def states(self, of_layers: Sequence[Tensor]) -> Tensor:
-        """Those that the loss reads, B×S×C'.
+        """The states that the loss reads, B×S×C'.
 
         Args:
             of_layers: S×B×C, the input of the lowest layer and the output of each.
@@ -43,7 +43,7 @@ class _Layer(Extension):
 
 
 class SourceStates(_Layer, TransformerEncoderExtension):
-    """Of an encoder, whose states have read the whole sentence."""
+    """States of an encoder, which have read the whole sentence."""
 
     option = "--tree-reg-layer"
     learns = (TREES,)
@@ -54,7 +54,7 @@ class SourceStates(_Layer, TransformerEncoderExtension):
 
 
 class TargetStates(_Layer, TransformerDecoderExtension):
-    """Of a decoder, whose states have read the sentence up to their word."""
+    """States of a decoder, which have read the sentence up to their word."""
 
     option = "--target-tree-reg-layer"
     learns = (TARGET_TREES,)

@@ -30,7 +30,7 @@ BLOCKS = "blocks"
 TESTS = (*USUAL_TESTS, BLOCKS)
 
 Statistics = Sequence[Sequence[np.ndarray]]
-"""Of sentences, by system and run (sentences × statistics)."""
+"""The statistics of sentences, by system and run (sentences × statistics)."""
 Scores = dict[str, ComparedScore]
 """Of a system, by measure."""
 
