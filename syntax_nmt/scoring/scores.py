@@ -14,6 +14,7 @@ from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, LongTranslations
 from syntax_nmt.scoring.translations.metrics import BLEUDetails, MetricDescription, MetricSet
+from syntax_nmt.scoring.translations.paired_tests import Statistics
 from syntax_nmt.scoring.translations.resampling import Confidence, bootstrap_scores, interval
 from syntax_nmt.scoring.translations.results import (
     Score,
@@ -171,10 +172,6 @@ def _factor_table(factors: Mapping[str, Mapping[str, AccuracyFigures]]) -> Table
     ]
     title = "accuracy of factors, of the words in common with the reference"
     return Table(["system", *names], rows, title)
-
-
-Statistics = Sequence[Sequence[np.ndarray]]
-"""The statistics of sentences, by system and run (sentences × statistics)."""
 
 
 def corpus_scores(
