@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.fused_attention import IncrementalState
-from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder
 from syntax_nmt.backbone.structures import (
@@ -141,9 +141,7 @@ class BiScaleDecoder(RNNDecoder):
             predicted = {JOINT_SCORE: score}
         if torch.is_grad_enabled():
             # Without the chunk loss their parameters would not be part of the graph.
-            features = features + 0 * sum(
-                at_least_float32(each).mean() for each in predicted.values()
-            )
+            features = with_gradients_of(features, predicted.values())
         features = self.dropout(features)
         found = {name: [each] for name, each in (extra | predicted).items()}
         more = self.predicted(features, target)

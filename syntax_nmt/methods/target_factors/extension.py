@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.extension import Target
 from syntax_nmt.backbone.fused_attention import IncrementalState
-from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
 from syntax_nmt.backbone.rnn_extension import RNNDecoderExtension
 from syntax_nmt.backbone.structures import FACTORS, JOINT_SCORE, TARGET_FACTORS, PredictedFactor
 from syntax_nmt.backbone.transformer_extension import TransformerDecoderExtension
@@ -73,10 +73,6 @@ class FactorTables(FairseqIncrementalState, nn.Module):
     def logits(self, features: Tensor) -> Tensor:
         """The logits of all factors beside each other, B×T×(V_1 + … + V_K)."""
         return self.output(features)
-
-    def zero_with_gradients(self) -> Tensor:
-        """0, with gradients of zeros for the output layers."""
-        return self.output.weight[:0].sum() + self.output.bias[:0].sum()
 
     def best(self, logits: Tensor) -> Tensor:
         """The ids of the most probable values, B×T×K."""
@@ -160,7 +156,8 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
         """The word's vector plus those of the values that the row before chose, B×T×E."""
         if self.tables.training and torch.is_grad_enabled():
             # Without a loss of factors their output layers would not be part of the graph.
-            embedded = embedded + self.tables.zero_with_gradients()
+            output = self.tables.output
+            embedded = with_gradients_of(embedded, [output.weight, output.bias])
         if not self.reads:
             return embedded
         if target.incremental_state is None:

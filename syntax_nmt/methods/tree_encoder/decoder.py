@@ -8,6 +8,7 @@ from torch import Tensor
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, Recurrence
+from syntax_nmt.backbone.numerics import with_gradients_of
 from syntax_nmt.backbone.repeated_product import repeated
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder, Steps
 from syntax_nmt.methods.tree_encoder.coverage import Coverage, CoverageSteps
@@ -99,7 +100,7 @@ class NodeGRU(Recurrence):
                 weights.append(attended)
         coverage = vectors.flatten(0, 1)
         # The last coverage is read by nothing in training; its parameters take part all the same.
-        states[-1] = states[-1] + 0 * coverage.sum(dim=(1, 2)).unsqueeze(1)
+        states[-1] = with_gradients_of(states[-1], [coverage])
         return torch.stack(states), torch.stack(weights), coverage
 
 
