@@ -1,4 +1,6 @@
-"""Every command of the pages is one that its program takes; links lead somewhere."""
+"""Every command of the pages is one that its program takes; links lead somewhere; every method has
+its place.
+"""
 
 import argparse
 import importlib
@@ -14,6 +16,7 @@ from fairseq import options
 from syntax_nmt import cli
 from syntax_nmt.commands import plot
 from syntax_nmt.commands.shared.components import components
+from syntax_nmt.methods import METHODS
 
 PAGES = sorted(
     path
@@ -126,3 +129,28 @@ def test_the_page_of_options_has_all_of_our_options():
 
 def is_fairseqs(declared):
     return declared.__module__.startswith("fairseq.")
+
+
+def page(name: str) -> str:
+    return (REPOSITORY / name).read_text("utf-8")
+
+
+def rows_of(text: str, name: str) -> list[str]:
+    """The rows of tables whose first cell has the name as code."""
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    return [row for row in rows if f"`{name}`" in row.split("|")[1]]
+
+
+@pytest.mark.parametrize(
+    "method", [method for method in METHODS if method.presets], ids=lambda method: method.name
+)
+def test_every_method_has_its_place(method):
+    """In the README's table, the site, and an example of its own."""
+    assert any(rows_of(page("README.md"), arch) for arch in method.presets)
+    for arch in method.presets:
+        examples = [
+            path.parent.name
+            for path in (REPOSITORY / "examples").glob("*/README.md")
+            if arch in path.read_text("utf-8")
+        ]
+        assert any(f"examples/{name}/README.md" in page("site/mkdocs.yml") for name in examples)

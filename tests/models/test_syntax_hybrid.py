@@ -4,13 +4,15 @@ from argparse import Namespace
 from dataclasses import fields
 from itertools import combinations, product
 
-import mixed_loops
 import pytest
 import torch
 from bi_scale_loops import decode
 from fairseq import options as fairseq_options
 from fairseq import tasks
+from latent_phrase_loops import gated_attention
 from omegaconf import OmegaConf
+from phrase_loops import encoder_layer, ngrams
+from relation_loops import relation_network
 from small_models import (
     assert_same_gradients,
     batch,
@@ -62,15 +64,28 @@ def strong_model(folder):
     return open_gate(model).double(), task
 
 
+def annotations(encoder, sources):
+    """S×C of each source by a Transformer encoder of phrases, gates and relations, all at once, as
+    batch norms in training mode see all their words.
+    """
+    sentences = []
+    for source in sources:
+        x = encoder.forward_embedding(source[None])[0][0]
+        for layer in encoder.layers:
+            x, _ = encoder_layer(
+                layer, x, ngrams(len(source)), lambda attention, y: gated_attention(attention, y)[0]
+            )
+        sentences.append(encoder.layer_norm(x))
+    return [x + new for x, new in zip(sentences, relation_network(encoder.relation, sentences))]
+
+
 def loops(model, inputs):
     """The equations over each sentence of a batch."""
     pad = model.encoder.dictionary.pad()
     sources, targets = (
         [row[row.ne(pad)] for row in inputs[name]] for name in ("src_tokens", "prev_output_tokens")
     )
-    for h, target, tags in zip(
-        mixed_loops.annotations(model.encoder, sources), targets, CHUNK_TAGS
-    ):
+    for h, target, tags in zip(annotations(model.encoder, sources), targets, CHUNK_TAGS):
         given = [tag if tag < 0 else int(tag > 0) for tag in tags]
         yield decode(model.decoder, h, target, given)
 
