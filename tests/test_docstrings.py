@@ -1,4 +1,4 @@
-"""An argument is described only where its name does not say it."""
+"""Docstrings describe what names do not say, and lead to what there is."""
 
 import ast
 import inspect
@@ -9,6 +9,7 @@ from commands import REPOSITORY
 
 SMALL = set(re.findall(r"\w+", "a an and are as be by for from has have in is it its of on or that "
     "the their them they this to where which who whose with"))  # fmt: skip
+ROLE = re.compile(r":(class|func|meth|mod):`~?([\w.]+)`")  # those that become links
 ENTRY = re.compile(r"^    \*{0,2}(\w+): (.*(?:\n {5,}.*)*)", re.M)
 
 
@@ -51,6 +52,37 @@ def test_every_entry_begins_a_line(heading):
     hidden = re.compile(r"\.\s+\*{0,2}[a-z_]+:\s")
     found = [f"{place}: {name}" for place, name, text in entries(heading) if hidden.search(text)]
     assert not found, "the next entry stands within this one:\n" + "\n".join(found)
+
+
+def named(path):
+    """The dotted name of a module, then those of what it defines or imports, and of its classes."""
+    module = ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
+    yield module
+    nodes = [(module, node) for node in ast.parse(path.read_text(encoding="utf-8")).body]
+    for within, node in nodes:
+        for name in getattr(node, "name", None), getattr(getattr(node, "target", None), "id", None):
+            if name is not None:
+                yield f"{within}.{name}"
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{within}.{alias.name}" for alias in node.names)
+        if isinstance(node, ast.ClassDef):
+            nodes += [(f"{within}.{node.name}", inner) for inner in node.body]
+
+
+def test_roles_lead_to_what_there_is():
+    """The site's build follows them, and stops at one that leads nowhere."""
+    files = sorted((REPOSITORY / "syntax_nmt").rglob("*.py"))
+    known = {name for path in files for name in named(path)}
+    lost = []
+    for path in files:
+        module, *own = named(path)
+        within = (module, *own)
+        for kind, name in ROLE.findall(path.read_text(encoding="utf-8")):
+            places = (name, *(f"{each}.{name}" for each in within))
+            imported = "." in name and f"{module}.{name.partition('.')[0]}" in own
+            if not imported and not known.intersection(places):
+                lost.append(f"{path.relative_to(REPOSITORY)}: {kind} {name}")
+    assert not lost, "give the whole name:\n" + "\n".join(lost)
 
 
 def test_what_says_nothing():

@@ -72,7 +72,8 @@ class Extension:
 
         Args:
             options: the method's own.
-            stack: what the method declares it for: a :class:`TransformerStack`, or a stack of
+            stack: what the method declares it for, a stack of
+                :mod:`syntax_nmt.backbone.transformer_extension` or
                 :mod:`syntax_nmt.backbone.rnn_extension`.
 
         Raises:

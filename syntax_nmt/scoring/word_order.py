@@ -55,7 +55,7 @@ def swapped_pairs(one: Mapping[int, float], other: Mapping[int, float]) -> tuple
 def word_order(
     files: Mapping[str, Sequence[str]], reference: str | None, test_set: TestSet
 ) -> list[SentenceScores]:
-    """τ and the share of swapped pairs of every run, for :class:`MetricSet`.
+    """τ and the share of swapped pairs of every run, as a set of metrics takes them.
 
     Args:
         files: by system, for each of its runs the links of source and translation.

@@ -164,7 +164,7 @@ def test_a_killed_training_resumes(folder):
     command = ("train", folder, "lisa", "--seeds", "1", "2", *more)
     job = started("-m", "syntax_nmt.cli", *command)
     first = folder / "lisa" / "seed1"
-    while not (first / "checkpoint_1_2.pt").is_file():
+    while not (first / "checkpoint_last.pt").is_file():
         assert job.poll() is None
         time.sleep(0.05)
     kill_all(job, folder)

@@ -12,7 +12,7 @@ from stand_in import StandIn
 from syntax_nmt.cli import main
 from syntax_nmt.commands.annotating import AnnotatorSettings
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
-from syntax_nmt.data.linearised_folder import MODES
+from syntax_nmt.data.linearised_folder import PARSED
 from syntax_nmt.parsing.stanza.models import StanzaModels
 from syntax_nmt.preparation import preparation, training_commands, training_data
 from syntax_nmt.preparation.fairseq_data import written_files
@@ -232,7 +232,7 @@ def test_the_device_that_a_user_wrote_stays(raw, tmp_path, flags):
 def test_parses_that_become_text_need_no_parser_for_typed_text(raw, tmp_path, capsys):
     """Least of all that of the target, which `--parser-config` would let loose on the source."""
     config = tmp_path / "out" / "parser.json"
-    for mode in MODES:
+    for mode in PARSED:
         prepare(raw, tmp_path / "out", "--linearised", mode)
         assert not config.exists()
         config.touch()

@@ -12,7 +12,7 @@ from test_annotate import cluster  # noqa: F401  a fixture
 from translations import refused
 
 from syntax_nmt.cli import main
-from syntax_nmt.data.annotation import COLUMNS, KINDS, TARGET_COLUMNS
+from syntax_nmt.data.annotation import COLUMNS, KINDS, TARGET_COLUMNS, TARGET_TREES
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import shard_folders
@@ -25,7 +25,8 @@ from syntax_nmt.preparation.training_data import TrainingData
 pytestmark = pytest.mark.dear
 
 ALL_COLUMNS = ",".join(column.name for column in COLUMNS)
-UNPREPARED = [column for column in TARGET_COLUMNS if column.column not in ("upos", "deprel")]
+UNPREPARED = {column for column in TARGET_COLUMNS if column.column not in ("upos", "deprel")}
+UNPREPARED.add(TARGET_TREES)
 
 
 def command(corpus, destination, *more, train=None, columns=ALL_COLUMNS, splits=("valid", "test")):
@@ -121,7 +122,7 @@ def test_what_is_left(whole):
 def test_programs_know_the_folder(prepared, whole, capsys):
     data = TrainingData.of(whole)
     assert (data.folder, data.pairs) == (whole, 300)
-    assert set(data.annotated["train"]) == set(KINDS) - set(UNPREPARED)
+    assert set(data.annotated["train"]) == set(KINDS) - UNPREPARED
     main(["options", "--training", str(whole), "gcn"])
     said = capsys.readouterr().out
     assert f"fairseq-train {':'.join(map(str, data_bins(whole)))}" in said.replace(" \\\n   ", "")

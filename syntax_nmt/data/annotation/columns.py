@@ -38,7 +38,8 @@ class Column(AnnotationKind):
 
     Args:
         column: its name, in lower case.
-        values: of an attribute of :class:`DependencyTree`, one a word.
+        values: of an attribute of :class:`~syntax_nmt.data.dependency_tree.DependencyTree`, one
+            a word.
         description: a noun phrase for messages, without the side.
         side: source or target. Columns of the target have names, files and labels of their own.
     """

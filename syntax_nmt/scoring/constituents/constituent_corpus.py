@@ -27,7 +27,7 @@ class GoldBrackets:
 
     Attributes:
         words: number of its remaining words.
-        spans: of its constituents, over these words, as :func:`bracketing.comparable` gives them.
+        spans: of its constituents, over these words, as :func:`comparable` gives them.
         deleted: the deleted words, by their position in the whole sentence.
     """
 
