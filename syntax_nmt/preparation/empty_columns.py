@@ -17,13 +17,15 @@ def refuse_empty_in(file: Path, columns: Sequence[Column], option: str | None = 
     """Refuses columns in which the first trees of a training text have no value.
 
     Args:
-        file: CoNLL-U.
+        file: CoNLL-U, if a column is of that format; otherwise it is not read.
         option: that names them; None = that of the features of their side.
 
     Raises:
         UserError: names the column.
     """
     missing = [column for column in columns if column.format == CONLLU]
+    if not missing:
+        return
     for tree in islice(filter(None, read_conllu(file, one_root=False)), _TREES):
         missing = [column for column in missing if set(column.values(tree)) == {EMPTY}]
         if not missing:

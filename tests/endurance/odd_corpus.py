@@ -51,7 +51,7 @@ def write_corpus(folder: Path) -> Path:
         words = [clean_line(line).split() for line in lines]
         for language in ("src", "tgt"):
             _write(folder / f"{name}.{language}", lines)
-        _write(folder / f"{name}.src.conllu", [_parse(line) for line in words])
+            _write(folder / f"{name}.{language}.conllu", [_parse(line) for line in words])
         _write(folder / f"{name}.src.trees", [_tree(line) for line in words])
         _write(folder / f"{name}.tgt.chunks", [" ".join(["B-X"] * len(line)) for line in words])
     return folder

@@ -29,7 +29,7 @@ def odd(tmp_path_factory) -> Prepared:
     folder = tmp_path_factory.mktemp("odd")
     made = Prepared(write_corpus(folder / "raw"), folder / "prepared")
     none = ("--source-tokenizer", "none", "--target-tokenizer", "none", "--no-parse")
-    features = ("--features", "upos,deprel,lemma")
+    features = ("--features", "upos,deprel,lemma", "--target-features", "upos,deprel")
     prefixes = [part for n in ("train", "test") for part in (f"--{n}pref", str(made.corpus / n))]
     languages = ("--source-lang", "src", "--target-lang", "tgt", "--vocab-size", "300")
     main(["prepare", *languages, *none, *features, *prefixes, "--destdir", str(made.folder)])

@@ -37,7 +37,9 @@ def planned(prepared, tmp_path, monkeypatch):
     def make(options, average):
         plan = {"data": "d", "options": options, "seed": 1, "average": average, "figures": {}}
         plan["generate"] = "--task translation --tokenizer syntax_words --beam 1 --max-len-b 5"
-        (folder / "run.json").write_text(json.dumps({"key": "k", "seed": 1, "plan": plan}))
+        (folder / "run.json").write_text(
+            json.dumps({"key": "k", "name": "family.system.1", "seed": 1, "plan": plan})
+        )
         return folder, data, plan
 
     return make

@@ -17,7 +17,8 @@ from small_models import build, save_checkpoint
 
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.cli import main
-from syntax_nmt.data.annotation.columns import COLUMNS, LEMMA, UPOS
+from syntax_nmt.data.annotation.columns import COLUMNS, LEMMA, TARGET_COLUMNS, UPOS
+from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.conllu import conllu_blocks, format_conllu
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
@@ -31,7 +32,7 @@ from syntax_nmt.methods.linguistic_features.tables import (
 )
 from syntax_nmt.parsing.stanza.models import StanzaModels
 from syntax_nmt.preparation.binarizing import binarize
-from syntax_nmt.preparation.empty_columns import refuse_not_made
+from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
 
 # Words ("@": cut here), their tags and relations; `X` and `dep` are rare. None = no parse.
 TRAIN = [
@@ -373,6 +374,14 @@ def test_a_file_without_lemmas(without_lemmas):
         in said
     )
     assert not (without_lemmas / "out").exists()
+
+
+def test_only_columns_of_conllu_are_looked_for(tmp_path):
+    """Chunks that were made here have a tag for every word."""
+    (tmp_path / "train.de.chunks").write_text("B-NP I-NP\n")
+    chunks = [column for column in TARGET_COLUMNS if column.format != CONLLU]
+    assert refuse_empty_in(tmp_path / "train.de.chunks", some(chunks)) is None
+    assert refuse_empty_in(tmp_path / "train.de.chunks", ()) is None
 
 
 def test_models_without_a_lemmatiser(tmp_path):

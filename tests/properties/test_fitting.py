@@ -5,7 +5,7 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
-from methods import ARCHITECTURES, silenced
+from methods import ARCHITECTURES, in_small
 from sacrebleu.metrics import BLEU
 from small_models import annotated_batch, build, random_sentences
 from tested_methods import BY_HEART
@@ -23,7 +23,7 @@ def presets():
 @pytest.mark.parametrize("arch", presets())
 def test_fits_fifty_sentences(dictionaries, arch):
     more = [x for name, options in BY_HEART.items() if arch.startswith(name) for x in options]
-    model, task, _ = build(dictionaries[False], arch, *silenced(arch), *more, width=64)
+    model, task, _ = build(dictionaries[False], arch, *in_small(arch), *more, width=64)
     sources, targets = random_sentences(LENGTHS, 11), random_sentences(LENGTHS, 12)
     sample = annotated_batch(model, task, sources, targets, searches=True)
     criterion = LabelSmoothedCrossEntropyCriterion(task, False, 0.0)
