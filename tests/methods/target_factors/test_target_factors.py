@@ -392,8 +392,11 @@ def test_what_is_wrong_is_said(folder):
         build(folder, "factor_transformer", "--target-factors=feats")
     model, task, cfg = strong(folder)
     inputs = sample_of(model, task, searches=True)["net_input"]
-    with pytest.raises(UserError, match="add --load-target-features upos,deprel"):
+    with pytest.raises(UserError, match=r"relations .* add --load-target-features upos,deprel"):
         model.train()(**inputs)
+    inputs[UPOS.key] = torch.zeros_like(inputs["prev_output_tokens"])
+    with pytest.raises(UserError, match=r"reads dependency relations .* upos,deprel to"):
+        model(**inputs)
     (objective,) = task.build_criterion(cfg.criterion).objectives
     with pytest.raises(UserError, match="the model has no target factors: give --arch"):
         objective({}, {})
