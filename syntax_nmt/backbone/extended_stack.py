@@ -12,9 +12,8 @@ from syntax_nmt.backbone.extension import Extension, Target, having
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.structures import JOINT_SCORE
 from syntax_nmt.data.annotation.columns import loading_options
-from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation.kind import AnnotationKind, missing_annotation
 from syntax_nmt.data.batch import ModelExtra
-from syntax_nmt.errors import UserError
 
 
 class ExtendedStack:
@@ -78,7 +77,7 @@ class ExtendedStack:
         return {key: arguments[key] for key in keys if key in arguments}
 
     def target_read(
-        self,
+        self: Any,
         tokens: Tensor,
         encoder_out: Any,
         incremental_state: IncrementalState | None,
@@ -99,6 +98,10 @@ class ExtendedStack:
             if incremental_state is None
             and any(kind.key not in annotation for kind in extension.reads)
         ]
+        if choosing and self.training:
+            read = [kind for extension in choosing for kind in extension.reads]
+            missing = [kind for kind in read if kind.key not in annotation]
+            raise missing_annotation(missing, loading_options(read))
         chosen = self._forced_choices(tokens, encoder_out, choosing) if choosing else {}
         return Target(annotation, chosen, incremental_state)
 
@@ -138,12 +141,6 @@ class ExtendedStack:
         self: Any, tokens: Tensor, encoder_out: Any, choosing: Sequence[Any]
     ) -> dict[str, Tensor]:
         """What extensions choose where the words are given, step by step as in a search."""
-        if self.training:
-            kinds = [kind for extension in choosing for kind in extension.reads]
-            raise UserError(
-                f"{choosing[0].option}: the model reads the {kinds[0].description} in training, "
-                f"and the batch has none: add {' '.join(loading_options(kinds))}"
-            )
         state: IncrementalState = {}
         steps: list[list[Tensor]] = []
         for length in range(1, tokens.size(1) + 1):

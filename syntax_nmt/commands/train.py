@@ -60,12 +60,14 @@ def run(args: argparse.Namespace) -> None:
     """Trains, translates and compares.
 
     Raises:
-        UserError: no method or an unknown one, one that needs other data, or a program that failed.
+        UserError: no method or an unknown one, one that needs other data, options that do not go
+            together, or a program that failed.
     """
     from syntax_nmt.preparation.training_commands import named_method, trainable, wrapped
     from syntax_nmt.preparation.training_data import TrainingData
     from syntax_nmt.preparation.trainings import Training, train, translate_test
 
+    _check_runs(args.seeds or [], args.more)
     data = TrainingData.of(args.prepared)
     if not args.methods:
         known = ", ".join(method.save_dir for method in trainable(data))
@@ -90,6 +92,21 @@ def run(args: argparse.Namespace) -> None:
             translate_test(training)
     if args.compare is not None:
         _compare(data, methods, trainings, args.compare)
+
+
+def _check_runs(seeds: Sequence[int], more: Sequence[str]) -> None:
+    """Refuses what makes one training of several, or moves its checkpoints out of sight."""
+    twice = [seed for place, seed in enumerate(seeds) if seed in seeds[:place]]
+    if twice:
+        raise UserError(f"--seeds: {twice[0]} twice: give each seed once")
+    options = {word.partition("=")[0] for word in more}
+    if seeds and "--seed" in options:
+        raise UserError("--seed behind -- would replace all --seeds: leave one of them out")
+    if "--save-dir" in options:
+        raise UserError(
+            "--save-dir behind --: checkpoints are in the prepared folder, where this command and "
+            "translate look for them: leave it out"
+        )
 
 
 def _compare(

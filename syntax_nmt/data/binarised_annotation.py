@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from syntax_nmt.data.annotation import KINDS
+from syntax_nmt.data.annotation.columns import making_options
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.checked_files import checked_fingerprint
@@ -56,7 +57,11 @@ class BinarisedAnnotation:
 
 
 def open_annotation(
-    prefix: str | Path, kind: AnnotationKind, sizes: np.ndarray, checksums: bool = True
+    prefix: str | Path,
+    kind: AnnotationKind,
+    sizes: np.ndarray,
+    checksums: bool = True,
+    loaded: Collection[AnnotationKind] = (),
 ) -> BinarisedAnnotation:
     """Opens `prefix.kind.{bin,idx}` and checks that it belongs to the text.
 
@@ -66,6 +71,7 @@ def open_annotation(
         prefix: fairseq's prefix of the side's tokens: `data-bin/train.de-en.de`.
         sizes: the dataset's lengths of this side with EOS, (sentences,).
         checksums: compare them, too. False if the caller does so.
+        loaded: all kinds that are wanted; a message names every column of a list.
 
     Raises:
         UserError: a file is missing, damaged, or not made from this text, or contains numbers that
@@ -73,7 +79,7 @@ def open_annotation(
     """
     prefix = Path(prefix)
     name = f"{prefix.name}.{kind.name}"
-    entry = _manifest_entry(prefix, name, kind)
+    entry = _manifest_entry(prefix, name, kind, loaded)
     if checksums:
         _check_fingerprints(prefix.parent, name, entry, kind)
     try:
@@ -98,14 +104,17 @@ def open_annotation(
     return BinarisedAnnotation(kind, rows, labels)
 
 
-def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> AnnotationFile:
+def _manifest_entry(
+    prefix: Path, name: str, kind: AnnotationKind, loaded: Collection[AnnotationKind]
+) -> AnnotationFile:
     manifest = prefix.with_name(NAME)
+    making = _making([each for each in loaded if each.option == kind.option] or [kind])
     if not manifest.is_file():
-        cure = _making(kind) if made_by_prepare(manifest.parent) else remedy(manifest)
+        cure = making if made_by_prepare(manifest.parent) else remedy(manifest)
         raise UserError(f"{manifest}: not found, so there is no annotation: {cure}")
     files = read_manifest(prefix.parent)
     if name not in files:
-        raise _not_made(manifest, files.keys(), name, kind)
+        raise _not_made(manifest, files.keys(), name, kind, making)
     needed = {f"{stem}.{end}" for stem in (name, prefix.name) for end in ("bin", "idx")}
     needed |= {kind.labels_file} if kind.labels_file else set()
     unchecked = sorted(needed - files[name].files.keys())
@@ -116,22 +125,26 @@ def _manifest_entry(prefix: Path, name: str, kind: AnnotationKind) -> Annotation
     return files[name]
 
 
-def _making(kind: AnnotationKind) -> str:
-    return f"run `syntax-nmt prepare` again with {kind.making or 'that annotation'}"
+def _making(kinds: Sequence[AnnotationKind]) -> str:
+    options = " ".join(making_options(kinds)) or "that annotation"
+    return f"run `syntax-nmt prepare` again with {options}"
 
 
-def _not_made(manifest: Path, files: Collection[str], name: str, kind: AnnotationKind) -> UserError:
+def _not_made(
+    manifest: Path, files: Collection[str], name: str, kind: AnnotationKind, making: str
+) -> UserError:
     """The message for annotation that nobody has binarised.
 
     Args:
         files: those of the manifest.
+        making: how `prepare` makes it.
     """
     split, pair, *rest = name.split(".")
     of_split = sorted(file for file in files if file.startswith(f"{split}.{pair}."))
     listed = ", ".join(of_split or sorted(files)) or "nothing"
     file = f"{split}.{'.'.join(rest[:-1])}.{kind.ending}"
     text = "raw" if made_by_prepare(manifest.parent) else "tokenised"
-    cure = f"{_making(kind)}, or put {file} beside the {text} text and {remedy(manifest)}"
+    cure = f"{making}, or put {file} beside the {text} text and {remedy(manifest)}"
     of_kind = [file for file in of_split if file.endswith(f".{kind.name}")]
     # Trees of the target are rarely there; those of the source, under the same name, mostly.
     of_source = kind.side == TARGET and any(

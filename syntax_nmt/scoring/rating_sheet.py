@@ -103,14 +103,25 @@ class Key(Result):
         """The key of a file.
 
         Raises:
-            UserError: it is no key.
+            UserError: it is no key, or not each system translates each sentence once.
         """
         wanted = "key.json of a sheet that syntax-nmt rate wrote"
         content = parse_json("\n".join(read_lines(path)), path, wanted)
         try:
-            return cls.from_json(content)
+            found = cls.from_json(content)
         except ValueError as error:
             raise UserError(f"{path}: not a key ({error}): give {wanted}") from None
+        systems: dict[int, list[str]] = {}
+        for each in found.items:
+            systems.setdefault(each.line, []).extend(each.systems)
+        for line, names in systems.items():
+            if sorted(names) != sorted(set(found.systems)):
+                raise UserError(
+                    f"{path}: not a key (sentence {line} has translations of "
+                    f"{', '.join(names) or 'no system'}, the sheet of "
+                    f"{', '.join(found.systems)}): give {wanted}"
+                )
+        return found
 
 
 @dataclass(frozen=True)

@@ -40,18 +40,21 @@ Marks = Mapping[str, Mapping[str, int]]
 def read_marks(path: str, key: Key) -> Marks:
     """The marks of a filled sheet: a TSV file with the columns `item` and those of the criteria.
 
+    Rows without any text, which spreadsheets append, do not count.
+
     Raises:
         UserError: it is of another sheet, or something is no mark; the message names the line.
     """
-    rows = csv.reader(read_lines(path), "excel-tab")
-    head = next(rows, [])
+    rows = _rows(path)
+    _, head = next(rows, ("", []))
     missing = [name for name in ("item", *_COLUMNS) if name not in head]
     if missing:
         raise UserError(f"{path}:1: has no column {missing[0]}: give a sheet of syntax-nmt rate")
     known = {each.item for each in key.items}
     found: dict[str, dict[str, int]] = {}
-    for row in rows:
-        where = f"{path}:{rows.line_num}"
+    for where, row in rows:
+        if not any(map(str.strip, row)):
+            continue
         cells = dict(zip(head, row))
         item = cells.get("item", "").strip()
         if item not in known:
@@ -62,6 +65,19 @@ def read_marks(path: str, key: Key) -> Marks:
     if not any(found.values()):
         raise UserError(f"{path}: has no marks: fill in the columns {', '.join(_COLUMNS)}")
     return found
+
+
+def _rows(path: str) -> Iterator[tuple[str, list[str]]]:
+    """The cells of each row of a TSV file, after where it stands."""
+    rows = csv.reader(read_lines(path), "excel-tab")
+    try:
+        for row in rows:
+            yield f"{path}:{rows.line_num}", row
+    except csv.Error as error:
+        raise UserError(
+            f"{path}:{rows.line_num}: no row of a table ({error}): save the sheet as "
+            "tab-separated text in UTF-8"
+        ) from None
 
 
 _COLUMNS = tuple(criterion.column for criterion in CRITERIA)

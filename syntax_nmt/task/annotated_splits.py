@@ -140,7 +140,7 @@ class AnnotatedSplits:
         source, target = self._cfg.source_lang, self._cfg.target_lang
         texts = {SOURCE: (source, pairs.src), TARGET: (target, pairs.tgt)}
         opened = [
-            _open_shards(prefixes, kind, *texts[kind.side])
+            _open_shards(prefixes, kind, *texts[kind.side], self.kinds)
             for kind in self.kinds
             if texts[kind.side][1] is not None  # a test set may have no target
         ]
@@ -176,13 +176,17 @@ class AnnotatedSplits:
 
 
 def _open_shards(
-    prefixes: Sequence[Path], kind: AnnotationKind, language: str, text: Any
+    prefixes: Sequence[Path],
+    kind: AnnotationKind,
+    language: str,
+    text: Any,
+    loaded: Sequence[AnnotationKind],
 ) -> BinarisedAnnotation:
     """Annotation of `train`, `train1`, …, joined and repeated as fairseq joined their text."""
     joined = isinstance(text, ConcatDataset)
     shards = text.datasets if joined else [text]
     parts = [
-        open_annotation(f"{prefix}.{language}", kind, shard.sizes)
+        open_annotation(f"{prefix}.{language}", kind, shard.sizes, loaded=loaded)
         for prefix, shard in zip(prefixes, shards)
     ]
     return BinarisedAnnotation.concatenate(parts, text.sample_ratios) if joined else parts[0]

@@ -84,25 +84,37 @@ class AnnotationInputs:
         """Reports annotation that is missing before the first batch of a training.
 
         Raises:
-            UserError: no option loads annotation that the criterion or the model reads; or one
-                loads what the model learns, and the criterion has no loss of it.
+            UserError: no option loads annotation that the model reads, or learns by the criterion;
+                or one loads what the model learns, and the criterion has no loss of it.
         """
         read = annotation_read_by([model, *self._objectives])
-        for kind in getattr(model, "learns_annotation", ()):
+        learned = getattr(model, "learns_annotation", ())
+        for kind in learned:
             if kind in self._loaded and kind not in read:
                 raise UserError(
                     f"--criterion {self._criterion} has no loss of the {kind.description} that "
                     f"{kind.flag} loads: give {ways_to_learn(kind)}; or leave {kind.flag} out"
                 )
-        for kind in annotation_read_by(self._objectives):
-            if kind not in self._loaded:
-                raise UserError(
-                    f"the criterion needs the {kind.description}: add {kind.flag} (`syntax-nmt "
-                    f"binarize` makes the files), or give another --criterion"
-                )
-        missing = [kind for kind in parsed_kinds([model]) if kind not in self._loaded]
+        # What the model does not learn, a loss reports at its first batch.
+        needed = [kind for kind in annotation_read_by(self._objectives) if kind in learned]
+        missing, options = self._missing_of(needed)
         if missing:
-            raise missing_annotation(missing, loading_options(missing))
+            described = " and the ".join(kind.description for kind in missing)
+            raise UserError(
+                f"the criterion needs the {described}: add {' '.join(options)} (`syntax-nmt "
+                "binarize` makes the files), or give another --criterion"
+            )
+        missing, options = self._missing_of(annotation_read_by([model]))
+        if missing:
+            raise missing_annotation(missing, options)
+
+    def _missing_of(
+        self, needed: Sequence[AnnotationKind]
+    ) -> tuple[list[AnnotationKind], tuple[str, ...]]:
+        """The kinds that no option loads, and options that load them; lists keep what they have."""
+        missing = [kind for kind in needed if kind not in self._loaded]
+        options = {kind.option for kind in missing}
+        return missing, loading_options(kind for kind in needed if kind.option in options)
 
     def for_forward(self, models: Sequence[nn.Module], sample: Batch) -> Batch:
         """The batch with all declared inputs that it has, including those of the target.

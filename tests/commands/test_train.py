@@ -99,6 +99,15 @@ def test_typed_text_is_translated(trained, folder, prepared):
         (("translate", "{}", "pascal", "--seed", "1"), "typed text would need dependency trees"),
         (("translate", "{}", "baseline", "nowhere"), "nowhere: no such file"),
         (("train", "nowhere", "baseline"), "nowhere"),
+        (("train", "{}", "baseline", "--seeds", "1", "2", "1"), "--seeds: 1 twice: give each"),
+        (
+            ("train", "{}", "baseline", "--seeds", "1", "2", "--", "--seed=5"),
+            "--seed behind -- would replace all --seeds",
+        ),
+        (
+            ("train", "{}", "baseline", "--", "--save-dir", "elsewhere"),
+            "--save-dir behind --: checkpoints are in the prepared folder",
+        ),
     ],
 )
 def test_mistakes_are_one_line(folder, words, part):

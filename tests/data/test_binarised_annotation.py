@@ -9,7 +9,7 @@ import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
 from syntax_nmt.data.annotation import HEADS, KINDS, TARGET_HEADS
-from syntax_nmt.data.annotation.columns import LEMMA
+from syntax_nmt.data.annotation.columns import LEMMA, XPOS
 from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.data_bin import load_dictionary, split_prefixes
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
@@ -191,6 +191,8 @@ def test_what_prepare_makes_on_request_only(tmp_path):
         open_annotation(tmp_path / NAME, TARGET_HEADS, np.array(SIZES))
     with pytest.raises(UserError, match=r"with --features lemma, or put train.de.conllu beside"):
         open_annotation(tmp_path / NAME, LEMMA, np.array(SIZES))
+    with pytest.raises(UserError, match=r"with --features lemma,xpos, or put"):  # all at once
+        open_annotation(tmp_path / NAME, LEMMA, np.array(SIZES), loaded=[HEADS, LEMMA, XPOS])
 
 
 @pytest.mark.parametrize("ending", [".heads.bin", ".heads.idx", ".bin", ".idx"])

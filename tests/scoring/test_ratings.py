@@ -177,6 +177,7 @@ def test_kappa_by_hand():
         ),
         (lambda lines: [lines[0], lines[1].partition("\t")[0]], "anna.tsv: has no marks: fill in"),
         (lambda lines: [], ":1: has no column item"),
+        (lambda lines: ["\r".join(lines)], "anna.tsv:1: no row of a table (new-line character"),
     ],
 )
 def test_marks_that_are_none(sheet, change, message):
@@ -184,6 +185,26 @@ def test_marks_that_are_none(sheet, change, message):
     file = filled(folder, "anna", lambda each: (3, 3, 0, 0))
     write(file, change(file.read_text().splitlines()))
     assert message in refused("rate", "--key", folder / "sheet/key.json", file)
+
+
+def test_empty_rows_of_a_spreadsheet(sheet, capsys):
+    folder, key, _ = sheet
+    file = filled(folder, "anna", lambda each: (3, 3, 0, 0))
+    file.write_text(file.read_text() + "\n" + "\t" * len(COLUMNS) + "\r\n")
+    found = figures(capsys, "rate", "--key", folder / "sheet/key.json", file)
+    assert found["marked"] == {"anna": len(key["items"])}
+
+
+@pytest.mark.parametrize("systems", [["nobody"], [], ["ours", "ours"]])
+def test_an_edited_key(sheet, systems):
+    """Marks of one system would count for another, or for none."""
+    folder, key, _ = sheet
+    file = filled(folder, "anna", lambda each: (3, 3, 0, 0))
+    one = next(each for each in key["items"] if each["systems"] == ["ours"])
+    one["systems"] = systems
+    (folder / "edited.json").write_text(json.dumps(key))
+    message = f"edited.json: not a key (sentence {one['line']} has translations of "
+    assert message in refused("rate", "--key", folder / "edited.json", file)
 
 
 @pytest.mark.parametrize(

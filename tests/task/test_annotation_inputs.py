@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES
+from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_TREES, TREES
 from syntax_nmt.data.annotation.columns import DEPREL, UPOS
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.annotation_inputs import AnnotationInputs
@@ -91,8 +91,23 @@ def test_all_that_is_missing_is_named_at_once():
             inputs_of().for_inference(models, sample(heads=HEAD), None, scores)
     with pytest.raises(UserError, match=message):
         inputs_of().for_forward(models, sample(heads=HEAD))
-    with pytest.raises(UserError, match="add --load-dependencies --load-features upos,deprel to"):
+    everything = "add --load-dependencies --load-chunks --load-features upos,deprel to read them"
+    with pytest.raises(UserError, match=everything):  # training knows the target, too
         inputs_of().check_loaded(models[0])
+    with pytest.raises(UserError, match=r"reads chunks .*: add --load-chunks .*-generate\)$"):
+        inputs_of([HEADS, UPOS, DEPREL]).check_loaded(models[0])  # no parser gives chunks
+    with pytest.raises(UserError, match=r"parts of speech .* add --load-features upos,deprel to"):
+        inputs_of([HEADS, DEPREL, CHUNKS]).check_loaded(models[0])
+
+
+def test_a_criterion_needs_what_the_model_learns():
+    """And not all that its loss could read."""
+    inputs = inputs_of([UPOS])
+    inputs.trained_by("ours", SimpleNamespace(objectives=[reading(TREES, TARGET_TREES, CHUNKS)]))
+    model = reading(learns_annotation=(TARGET_TREES, CHUNKS))
+    with pytest.raises(UserError, match=r"add --load-target-trees --load-chunks .*`syntax-nmt bin"):
+        inputs.check_loaded(model)
+    inputs.check_loaded(reading())
 
 
 def test_a_criterion_without_a_loss_of_what_is_loaded_for_it():

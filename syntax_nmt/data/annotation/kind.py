@@ -250,10 +250,12 @@ class AnnotationKind(ABC):
 
 
 def missing_annotation(kinds: Sequence[AnnotationKind], options: Sequence[str]) -> UserError:
-    """The message if a model requires annotation of the source that no option loads."""
+    """The message if a model requires annotation that no option loads."""
     described = " and ".join(kind.description for kind in kinds)
+    parser = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
     return UserError(
         f"the model reads {described}, but the batch has none: add {' '.join(options)} to read "
-        "them from the data folder (fairseq-train, -validate, -generate), or --parser-config FILE "
-        "to parse (fairseq-generate, -interactive)"
+        "them from the data folder (fairseq-train, -validate, -generate)"
+        + parser
+        * all(kind.parsed_by is not None for kind in kinds)
     )

@@ -14,7 +14,7 @@ from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.structures import TARGET_FACTORS
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import TARGET_COLUMNS
-from syntax_nmt.data.annotation.columns import LOADING, Column, check_columns, loading_options
+from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
@@ -24,7 +24,6 @@ from syntax_nmt.methods.objective import (
     log_percentage,
 )
 from syntax_nmt.methods.target_factors.options import LAST
-from syntax_nmt.text.languages import TARGET
 
 _IGNORED = -100
 
@@ -36,7 +35,6 @@ class TargetFactorObjective(AuxiliaryObjective):
 
     Args:
         weight: λ.
-        columns: those with files that options load.
         spans: finds the words of the target, of which only the last pieces count; None = all do.
     """
 
@@ -46,21 +44,18 @@ class TargetFactorObjective(AuxiliaryObjective):
     def __init__(
         self,
         weight: float,
-        columns: tuple[Column, ...] = TARGET_COLUMNS,
         spans: WordSpans | None = None,
     ) -> None:
-        self.weight, self.reads_annotation, self._spans = weight, columns, spans
+        self.weight, self._spans = weight, spans
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> TargetFactorObjective | None:
         """Builds the objective; None = its weight is 0."""
         if not options.target_factor_weight:
             return None
-        loaded = getattr(task.cfg, LOADING[TARGET])
-        columns = check_columns(loaded, "", TARGET_COLUMNS)
         last = options.target_factor_pieces == LAST
         spans = WordSpans(task.target_dictionary) if last else None
-        return cls(options.target_factor_weight, columns, spans)
+        return cls(options.target_factor_weight, spans)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.

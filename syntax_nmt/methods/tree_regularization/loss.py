@@ -38,7 +38,7 @@ class TreeRegularization(AuxiliaryObjective):
         weight: w.
         of_source: finds the words of the source.
         of_target: finds the words of the target.
-        kinds: the trees that options load, those of the source if none does.
+        kinds: the trees that options load; none = those that the model learns are missing.
     """
 
     reads_annotation: tuple[AnnotationKind, ...] = (TREES, TARGET_TREES)
@@ -51,7 +51,7 @@ class TreeRegularization(AuxiliaryObjective):
         of_target: WordSpans,
         kinds: tuple[AnnotationKind, ...] = (),
     ) -> None:
-        self.weight, self.reads_annotation = weight, kinds
+        self.weight, self.reads_annotation = weight, kinds or type(self).reads_annotation
         self._words: dict[AnnotationKind, WordSpans] = {TREES: of_source, TARGET_TREES: of_target}
 
     @classmethod
@@ -68,7 +68,7 @@ class TreeRegularization(AuxiliaryObjective):
             raise UserError(f"--tree-reg-weight {weight}: give no negative number")
         words = WordSpans(task.source_dictionary), WordSpans(task.target_dictionary)
         loaded = tuple(kind for kind in (TREES, TARGET_TREES) if kind.is_loaded(task.cfg))
-        return cls(weight, *words, loaded or (TREES,))
+        return cls(weight, *words, loaded)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
@@ -91,7 +91,7 @@ class TreeRegularization(AuxiliaryObjective):
                 "tree_reg_transformer, or --tree-reg-layer -1 to another one that has a "
                 "Transformer encoder (--target-tree-reg-layer: decoder)"
             )
-        if TARGET_TREES in self.reads_annotation and TARGET_STATES not in extra:
+        if TARGET_TREES.key in sample and TARGET_STATES not in extra:
             raise UserError(
                 f"no layer of the decoder learns the {TARGET_TREES.description} that "
                 f"{TARGET_TREES.flag} loads: give --target-tree-reg-layer, or leave "

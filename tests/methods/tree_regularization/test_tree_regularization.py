@@ -16,7 +16,7 @@ from small_models import (
 from small_training import criterion_of
 
 from syntax_nmt.backbone.tree_pointers import node_spans
-from syntax_nmt.data.annotation import TARGET_TREES, TREES
+from syntax_nmt.data.annotation import TREES
 from syntax_nmt.data.annotation.trees import merge_row
 from syntax_nmt.data.constituents import parse_tree
 from syntax_nmt.data.merges import binary_merges, random_merges
@@ -300,17 +300,15 @@ def test_refusals(folder, options, message):
         build(folder, *options)
 
 
-def test_what_the_loss_lacks(folder, monkeypatch):
+def test_what_the_loss_lacks(folder):
     sentences = random_sentences([9, 4])
     model, criterion, sample = trained(folder, SOURCE, sentences, sentences)
     (objective,) = criterion.objectives
     with pytest.raises(UserError, match="needs the states of a layer: give --arch tree_reg"):
         objective({}, sample)
     extra = {SOURCE_STATES: model(**sample["net_input"])[1][SOURCE_STATES]}
-    with monkeypatch.context() as patched:
-        patched.setattr(objective, "reads_annotation", (TREES, TARGET_TREES))
-        with pytest.raises(UserError, match=r"no layer of .* --load-target-trees loads: give"):
-            objective(extra, sample)
+    with pytest.raises(UserError, match=r"no layer of .* --load-target-trees loads: give"):
+        objective(extra, {**sample, "target_trees": sample["trees"]})
     del sample["trees"]
     with pytest.raises(UserError, match=r"needs the binary trees .* add --load-trees"):
         objective(extra, sample)
