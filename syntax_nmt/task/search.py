@@ -1,5 +1,5 @@
-"""fairseq's search: its preparation with our decoders, and `--replace-unk`, which replaces an
-unknown word by the source word that it attends to most.
+"""Hooks of the task for fairseq's search: its preparation with our decoders, factors of hypotheses,
+and `--replace-unk`, which replaces an unknown word by the source word that it attends to most.
 """
 
 import copy
@@ -13,7 +13,7 @@ from fairseq import utils
 from fairseq.data import Dictionary
 from fairseq.data.data_utils import collate_tokens
 from fairseq.search import DiverseBeamSearch, Sampling
-from fairseq.sequence_generator import SequenceGeneratorWithAlignment
+from fairseq.sequence_generator import SequenceGenerator, SequenceGeneratorWithAlignment
 from fairseq.sequence_scorer import SequenceScorer
 from omegaconf import OmegaConf, open_dict
 from torch import Tensor, nn
@@ -23,12 +23,89 @@ from syntax_nmt.backbone.structures import FACTORS, TARGET_FACTORS
 from syntax_nmt.data.annotation import KINDS
 from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word, vocabulary_scheme
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
+from syntax_nmt.task.annotation_inputs import AnnotationInputs
+from syntax_nmt.task.typed_input import TypedInput
 from syntax_nmt.text.languages import SOURCE
 
 Hypothesis = dict[str, Any]
 """Of fairseq's search: `tokens`, `score`, `positional_scores`; `attention` and `alignment` where
 they are asked for."""
+
+
+class SearchHooks:
+    """Part of a task of fairseq: to list before its class.
+
+    Attributes:
+        inputs: gives models the annotation that they declare.
+        typed: text typed into `fairseq-interactive` and the Python interface.
+        gives_factors: whether hypotheses have the factors of their words.
+    """
+
+    cfg: Any
+    src_dict: Dictionary
+    inputs: AnnotationInputs
+    typed: TypedInput
+    gives_factors = False
+
+    def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
+        """Builds the generator or scorer; with `--replace-unk` a search also aligns.
+
+        Args:
+            args: fairseq's options of the search.
+            *more: as of fairseq's own task.
+            **kw: as of fairseq's own task.
+
+        Raises:
+            UserError: alignments of another form are wanted as well; one line says so.
+        """
+        with exits_in_fairseq_programs():
+            build = super().build_generator  # type: ignore[misc]
+            return build_replacing(build, models, args, *more, **kw)
+
+    def inference_step(
+        self,
+        generator: Any,
+        models: Sequence[nn.Module],
+        sample: Batch,
+        prefix_tokens: Tensor | None = None,
+        constraints: Tensor | None = None,
+    ) -> Any:
+        """Generates for one batch, or scores it.
+
+        Annotation of the source comes from annotation files (`--load-…`), otherwise from parsers
+        (`--parser-config`). Annotation of the target is used to score references, never in a
+        search.
+
+        Args:
+            generator: fairseq's generator or scorer.
+            prefix_tokens: B×T', forced at the start of the output.
+            constraints: of a constrained search.
+
+        Raises:
+            UserError: a parser does not load, or constraints or references are wanted and missing;
+                or `--print-factors` has nothing to print; one line says so.
+        """
+        scores = isinstance(generator, SequenceScorer)
+        with exits_in_fairseq_programs():
+            check_given(generator, sample, constraints)
+            if self.cfg.print_factors:
+                check_factors(models)
+            sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
+        sample = renumber_for_diverse_beams(generator, sample)
+        with prepared_for(generator, models):
+            search = super().inference_step  # type: ignore[misc]
+            found = search(generator, models, sample, prefix_tokens, constraints)
+        free = prefix_tokens is None and constraints is None
+        if isinstance(generator, SequenceGenerator) and free:
+            found = empty_hypotheses(found, sample["net_input"]["src_tokens"], self.src_dict)
+        if self.cfg.print_factors or self.gives_factors:
+            with exits_in_fairseq_programs():
+                best = found if self.gives_factors else [each[:1] for each in found]
+                add_factors(models, sample, best, self)
+        if self.cfg.print_factors:
+            print_factors(sample["id"], found)
+        return found
 
 
 @contextmanager

@@ -15,8 +15,6 @@ from fairseq.criterions import FairseqCriterion
 from fairseq.data import Dictionary, FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 from fairseq.models import BaseFairseqModel
-from fairseq.sequence_generator import SequenceGenerator
-from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationTask
 from torch import Tensor, nn
@@ -39,16 +37,7 @@ from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.raw_text_hooks import RawTextHooks
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
-from syntax_nmt.task.search import (
-    add_factors,
-    build_replacing,
-    check_factors,
-    check_given,
-    empty_hypotheses,
-    prepared_for,
-    print_factors,
-    renumber_for_diverse_beams,
-)
+from syntax_nmt.task.search import SearchHooks
 from syntax_nmt.task.source_parser import SourceParser
 from syntax_nmt.task.training_checks import (
     check_output_layer,
@@ -62,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
-class SyntaxTranslationTask(RawTextHooks, TranslationTask):
+class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
     """Translation with annotation of the source, the target, or both.
 
     This class has the hooks that fairseq calls; the parts of the task do the work. It differs from
@@ -86,7 +75,6 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
     """
 
     cfg: SyntaxTranslationConfig
-    gives_factors = False
     hands_over_annotation = True  # which the models of this package rely on
 
     def __init__(
@@ -360,60 +348,3 @@ class SyntaxTranslationTask(RawTextHooks, TranslationTask):
         super().reduce_metrics(logging_outputs, criterion)
         for way in VALIDATIONS:
             way.log(logging_outputs)
-
-    def build_generator(self, models: Sequence[nn.Module], args: Any, *more: Any, **kw: Any) -> Any:
-        """Builds the generator or scorer; with `--replace-unk` a search also aligns.
-
-        Args:
-            args: fairseq's options of the search.
-            *more: as of fairseq's own task.
-            **kw: as of fairseq's own task.
-
-        Raises:
-            UserError: alignments of another form are wanted as well; one line says so.
-        """
-        with exits_in_fairseq_programs():
-            return build_replacing(super().build_generator, models, args, *more, **kw)
-
-    def inference_step(
-        self,
-        generator: Any,
-        models: Sequence[nn.Module],
-        sample: Batch,
-        prefix_tokens: Optional[Tensor] = None,
-        constraints: Optional[Tensor] = None,
-    ) -> Any:
-        """Generates for one batch, or scores it.
-
-        Annotation of the source comes from annotation files (`--load-…`), otherwise from parsers
-        (`--parser-config`). Annotation of the target is used to score references, never in a
-        search.
-
-        Args:
-            generator: fairseq's generator or scorer.
-            prefix_tokens: B×T', forced at the start of the output.
-            constraints: of a constrained search.
-
-        Raises:
-            UserError: a parser does not load, or constraints or references are wanted and missing;
-                or `--print-factors` has nothing to print; one line says so.
-        """
-        scores = isinstance(generator, SequenceScorer)
-        with exits_in_fairseq_programs():
-            check_given(generator, sample, constraints)
-            if self.cfg.print_factors:
-                check_factors(models)
-            sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
-        sample = renumber_for_diverse_beams(generator, sample)
-        with prepared_for(generator, models):
-            found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
-        free = prefix_tokens is None and constraints is None
-        if isinstance(generator, SequenceGenerator) and free:
-            found = empty_hypotheses(found, sample["net_input"]["src_tokens"], self.src_dict)
-        if self.cfg.print_factors or self.gives_factors:
-            with exits_in_fairseq_programs():
-                best = found if self.gives_factors else [each[:1] for each in found]
-                add_factors(models, sample, best, self)
-        if self.cfg.print_factors:
-            print_factors(sample["id"], found)
-        return found
