@@ -379,14 +379,11 @@ def run_annotation(args: argparse.Namespace, made_by: Annotator) -> None:
         made_by: annotates the lines.
     """
     runs_on = resources(args)
-    counts = annotate_file(args.input, args.output, made_by, runs_on, note=_note)
+    said = partial(print, file=sys.stderr)
+    counts = annotate_file(args.input, args.output, made_by, runs_on, note=said)
     print(f"{args.output}: {describe(counts)}", file=sys.stderr)
     if runs_on.shard.count > 1:
         print(merge_command(runs_on.shard, args.input, args.output), file=sys.stderr)
-
-
-def _note(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def resources(args: argparse.Namespace) -> Resources:

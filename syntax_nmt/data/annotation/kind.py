@@ -252,10 +252,10 @@ class AnnotationKind(ABC):
 def missing_annotation(kinds: Sequence[AnnotationKind], options: Sequence[str]) -> UserError:
     """The message if a model requires annotation that no option loads."""
     described = " and ".join(kind.description for kind in kinds)
-    parser = ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
-    return UserError(
+    message = (
         f"the model reads {described}, but the batch has none: add {' '.join(options)} to read "
         "them from the data folder (fairseq-train, -validate, -generate)"
-        + parser
-        * all(kind.parsed_by is not None for kind in kinds)
     )
+    if all(kind.parsed_by is not None for kind in kinds):
+        message += ", or --parser-config FILE to parse (fairseq-generate, -interactive)"
+    return UserError(message)

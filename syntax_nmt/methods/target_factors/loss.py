@@ -41,11 +41,7 @@ class TargetFactorObjective(AuxiliaryObjective):
     reads_annotation = TARGET_COLUMNS
     options = "--criterion factor_cross_entropy, or --target-factor-weight to syntax_cross_entropy"
 
-    def __init__(
-        self,
-        weight: float,
-        spans: WordSpans | None = None,
-    ) -> None:
+    def __init__(self, weight: float, spans: WordSpans | None = None) -> None:
         self.weight, self._spans = weight, spans
 
     @classmethod
