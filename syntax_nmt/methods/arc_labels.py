@@ -60,11 +60,10 @@ class ArcLabelOptions(ColumnLabelOptions):
     )
 
 
-def label_weight_option(default: float) -> Any:
+def label_weight_option() -> Any:
     """`--label-weight` of a loss."""
     return option(
-        default,
-        f"weight of the loss of the arcs' labels, of --dependency-labels (default: {default:g})",
+        0.1, "weight of the loss of the arcs' labels, of --dependency-labels (default: 0.1)"
     )
 
 

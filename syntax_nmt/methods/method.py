@@ -1,7 +1,8 @@
 """The declaration of a method: all that the rest of the package knows about it."""
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, make_dataclass
 from typing import Any, Optional, TypeVar
 
 from fairseq.dataclass import FairseqDataclass
@@ -103,16 +104,28 @@ class Loss:
     Attributes:
         criterion: the criterion that has no other.
         objective: computes it.
-        options: its weights.
-        among_others: the same options for the criterion of all methods, with weights of 0.
-        weights: usual ones, as options of that criterion.
+        options: its weights, fields whose names end so, and what goes with them.
+        weights: usual ones, as options of the criterion of all methods.
     """
 
     criterion: str
     objective: type[AuxiliaryObjective]
     options: type[FairseqDataclass]
-    among_others: type[FairseqDataclass]
     weights: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def among_others(self) -> type[FairseqDataclass]:
+        """The same options for the criterion of all methods, with weights of 0."""
+        weights = (x for x in fields(self.options) if x.name.endswith("_weight") and x.default)
+        off = [(each.name, each.type, _switched_off(each)) for each in weights]
+        name, place = f"Optional{self.options.__name__}", {"__module__": self.options.__module__}
+        return make_dataclass(name, off, bases=(self.options,), namespace=place)
+
+
+def _switched_off(weight: Field) -> Any:
+    """The same option with a default of 0, which its help says."""
+    text = re.sub(r" \(default: .*\)$", "", weight.metadata["help"])
+    return field(default=0.0, metadata={**weight.metadata, "help": f"{text} (default: 0)"})
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,7 @@ from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale import validation
 from syntax_nmt.methods.bi_scale.extension import BiScale, take_chunk_types
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
-from syntax_nmt.methods.bi_scale.options import (
-    STEP,
-    BiScaleOptions,
-    ChunkLossOptions,
-    OptionalChunkLossOptions,
-)
+from syntax_nmt.methods.bi_scale.options import STEP, BiScaleOptions, ChunkLossOptions
 from syntax_nmt.methods.method import (
     RNN,
     RNN_DECODER,
@@ -64,7 +59,6 @@ METHOD = Method(
         "chunk_cross_entropy",
         ChunkObjective,
         ChunkLossOptions,
-        OptionalChunkLossOptions,
         {"--boundary-weight": 1.0, "--chunk-tag-weight": 1.0},
     ),
     presets={"bi_scale_rnn": Preset(RNN, _SWITCHED_ON, _SIZES)},

@@ -70,11 +70,3 @@ class ChunkLossOptions(FairseqDataclass):
 
     boundary_weight: float = option(1.0, "weight of the loss of chunk boundaries (default: 1)")
     chunk_tag_weight: float = option(1.0, "weight of the loss of chunk tags (default: 1)")
-
-
-@dataclass
-class OptionalChunkLossOptions(ChunkLossOptions):
-    """The same, off by default."""
-
-    boundary_weight: float = option(0.0, "weight of the loss of chunk boundaries (default: 0)")
-    chunk_tag_weight: float = option(0.0, "weight of the loss of chunk tags (default: 0)")

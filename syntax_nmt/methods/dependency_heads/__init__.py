@@ -40,7 +40,6 @@ from syntax_nmt.methods.dependency_heads.options import (
     BIAFFINE,
     DependencyHeadOptions,
     DependencyLossOptions,
-    OptionalDependencyLossOptions,
 )
 from syntax_nmt.methods.dependency_heads.target_extension import TargetHead
 from syntax_nmt.methods.method import (
@@ -62,7 +61,6 @@ METHOD = Method(
         "dependency_cross_entropy",
         DependencyObjective,
         DependencyLossOptions,
-        OptionalDependencyLossOptions,
         {"--child-weight": 0.4, "--parent-weight": 0.4},
     ),
     presets={

@@ -77,13 +77,4 @@ class DependencyLossOptions(FairseqDataclass):
         "sum over supervised tokens; the published 0.5 weighs, in the released code, the mean over "
         "dependencies times the number of target tokens (default: 0)",
     )
-    label_weight: float = label_weight_option(0.1)
-
-
-@dataclass
-class OptionalDependencyLossOptions(DependencyLossOptions):
-    """The same, off by default."""
-
-    child_weight: float = option(0.0, "weight α of the child head's loss (default: 0)")
-    parent_weight: float = option(0.0, "weight β of the parent head's loss (default: 0)")
-    label_weight: float = label_weight_option(0.0)
+    label_weight: float = label_weight_option()

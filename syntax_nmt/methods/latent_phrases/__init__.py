@@ -21,11 +21,7 @@ self-attention. A loss makes source and target structures similar through the cr
 from syntax_nmt.backbone.structures import CONSTITUENTS
 from syntax_nmt.methods.latent_phrases.extension import DecoderLatentPhrases, EncoderLatentPhrases
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
-from syntax_nmt.methods.latent_phrases.options import (
-    LatentPhraseOptions,
-    OptionalSynchronousLossOptions,
-    SynchronousLossOptions,
-)
+from syntax_nmt.methods.latent_phrases.options import LatentPhraseOptions, SynchronousLossOptions
 from syntax_nmt.methods.method import (
     TRANSFORMER,
     TRANSFORMER_DECODER,
@@ -48,7 +44,6 @@ METHOD = Method(
         "synchronous_cross_entropy",
         SynchronousObjective,
         SynchronousLossOptions,
-        OptionalSynchronousLossOptions,
     ),
     presets={"latent_phrase_transformer": Preset(TRANSFORMER, {"latent_phrase_layers": 2})},
     recipes=(

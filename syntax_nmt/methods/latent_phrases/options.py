@@ -102,10 +102,3 @@ class SynchronousLossOptions(FairseqDataclass):
         "--sync-loss attention: decoder layers whose cross-attention is the "
         "projection (default: the --sync-layers top ones)",
     )
-
-
-@dataclass
-class OptionalSynchronousLossOptions(SynchronousLossOptions):
-    """The same, off by default."""
-
-    sync_weight: float = option(0.0, "weight λ of the synchronous constraint (default: 0)")

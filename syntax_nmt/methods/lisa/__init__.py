@@ -27,7 +27,7 @@ from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.methods.arc_labels import take_relations
 from syntax_nmt.methods.lisa.extension import ParserLayer
 from syntax_nmt.methods.lisa.loss import LisaObjective
-from syntax_nmt.methods.lisa.options import LisaLossOptions, LisaOptions, OptionalLisaLossOptions
+from syntax_nmt.methods.lisa.options import LisaLossOptions, LisaOptions
 from syntax_nmt.methods.method import (
     TRANSFORMER,
     TRANSFORMER_ENCODER,
@@ -46,7 +46,6 @@ METHOD = Method(
         "lisa_cross_entropy",
         LisaObjective,
         LisaLossOptions,
-        OptionalLisaLossOptions,
         {"--parse-weight": 1.0},
     ),
     presets={"lisa_transformer": Preset(TRANSFORMER, {"lisa_layer": 0})},

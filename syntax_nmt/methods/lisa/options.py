@@ -63,14 +63,4 @@ class LisaLossOptions(FairseqDataclass):
     parse_weight: float = option(
         1.0, "weight λ of the loss of linguistically informed self-attention's parser (default: 1)"
     )
-    label_weight: float = label_weight_option(0.1)
-
-
-@dataclass
-class OptionalLisaLossOptions(LisaLossOptions):
-    """The same, off by default."""
-
-    parse_weight: float = option(
-        0.0, "weight λ of the loss of linguistically informed self-attention's parser (default: 0)"
-    )
-    label_weight: float = label_weight_option(0.0)
+    label_weight: float = label_weight_option()

@@ -38,11 +38,7 @@ from syntax_nmt.methods.target_factors.extension import (
     take_factor_labels,
 )
 from syntax_nmt.methods.target_factors.loss import TargetFactorObjective
-from syntax_nmt.methods.target_factors.options import (
-    FactorLossOptions,
-    OptionalFactorLossOptions,
-    TargetFactorOptions,
-)
+from syntax_nmt.methods.target_factors.options import FactorLossOptions, TargetFactorOptions
 
 _FACTORS = {"target_factors": "upos,deprel"}
 _NEEDED = (TARGET_UPOS, TARGET_DEPREL)
@@ -56,7 +52,6 @@ METHOD = Method(
         "factor_cross_entropy",
         TargetFactorObjective,
         FactorLossOptions,
-        OptionalFactorLossOptions,
         {"--target-factor-weight": 1.0},
     ),
     presets={

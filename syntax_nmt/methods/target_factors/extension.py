@@ -238,11 +238,13 @@ def take_factor_labels(options: Any, task: FairseqTask) -> None:
         options: of the model, a namespace; changed in place.
 
     Raises:
-        UserError: an unknown column, or targets are padded on the left.
+        UserError: no column or an unknown one, or targets are padded on the left.
     """
     text = getattr(options, "target_factors", None)
-    if not text:
+    if text is None:
         return
+    if not text:
+        raise UserError(f"{TargetFactors.option} names no column: give some, or leave it out")
     if getattr(task.cfg, "left_pad_target", False):
         raise UserError(
             "--left-pad-target: steps of a search do not skip pads, so that factors depended on "

@@ -76,12 +76,3 @@ class FactorLossOptions(FairseqDataclass):
         "target factors: the loss is that of all pieces of a word, which all have its values, or "
         "of the last alone, whose values are the word's in the output (default: all)",
     )
-
-
-@dataclass
-class OptionalFactorLossOptions(FactorLossOptions):
-    """The same, off by default."""
-
-    target_factor_weight: float = option(
-        0.0, "weight λ of the sum of the losses of target factors (default: 0)"
-    )

@@ -33,7 +33,6 @@ from syntax_nmt.methods.method import (
 from syntax_nmt.methods.tree_regularization.extension import SourceStates, TargetStates
 from syntax_nmt.methods.tree_regularization.loss import TreeRegularization
 from syntax_nmt.methods.tree_regularization.options import (
-    OptionalTreeRegularizationLossOptions,
     TreeRegularizationLossOptions,
     TreeRegularizationOptions,
 )
@@ -53,7 +52,6 @@ METHOD = Method(
         "tree_reg_cross_entropy",
         TreeRegularization,
         TreeRegularizationLossOptions,
-        OptionalTreeRegularizationLossOptions,
         {"--tree-reg-weight": 0.1},
     ),
     presets={

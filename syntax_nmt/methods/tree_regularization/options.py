@@ -44,12 +44,3 @@ class TreeRegularizationLossOptions(FairseqDataclass):
         "tree regularization: weight of the loss, summed over constituents; the paper has 1 in "
         "every tenth update, of a mean over the constituents of a sentence (default: 0.1)",
     )
-
-
-@dataclass
-class OptionalTreeRegularizationLossOptions(TreeRegularizationLossOptions):
-    """The same, off by default."""
-
-    tree_reg_weight: float = option(
-        0.0, "tree regularization: weight of the loss, summed over constituents (default: 0)"
-    )

@@ -28,11 +28,7 @@ from syntax_nmt.methods.method import (
 )
 from syntax_nmt.methods.variational.extension import LatentVariables
 from syntax_nmt.methods.variational.loss import VariationalObjective
-from syntax_nmt.methods.variational.options import (
-    OptionalVariationalLossOptions,
-    VariationalLossOptions,
-    VariationalOptions,
-)
+from syntax_nmt.methods.variational.options import VariationalLossOptions, VariationalOptions
 
 _SWITCHED_ON = {"conditional_gru": True, "latent_dim": 100}
 _SIZES = {suffix: {"latent_dim": 16} if suffix == "_tiny" else {} for suffix in RNN_SIZES}
@@ -46,7 +42,6 @@ METHOD = Method(
         "variational_cross_entropy",
         VariationalObjective,
         VariationalLossOptions,
-        OptionalVariationalLossOptions,
         {"--kl-weight": 1.0},
     ),
     presets={"variational_rnn": Preset(RNN, _SWITCHED_ON, _SIZES)},

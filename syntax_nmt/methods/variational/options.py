@@ -55,12 +55,3 @@ class VariationalLossOptions(FairseqDataclass):
         0.0,
         "variational decoder: λ, nats of KL of a token that cost nothing, max(λ, KL) (default: 0)",
     )
-
-
-@dataclass
-class OptionalVariationalLossOptions(VariationalLossOptions):
-    """The same, off by default."""
-
-    kl_weight: float = option(
-        0.0, "variational decoder: weight of KL(q ∥ p), 1 in the bound (default: 0)"
-    )

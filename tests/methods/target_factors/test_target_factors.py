@@ -383,6 +383,8 @@ def test_training_draws_values_that_count_as_none(folder):
 def test_what_is_wrong_is_said(folder):
     with pytest.raises(UserError, match=r"--target-factors pos: 'pos' is no column: give upos"):
         build(folder, "factor_transformer", "--target-factors=pos")
+    with pytest.raises(UserError, match="--target-factors names no column"):
+        build(folder, "factor_transformer", "--target-factors=")
     with pytest.raises(UserError, match="--left-pad-target: steps of a search do not skip pads"):
         build(folder, "factor_transformer", "--left-pad-target")
     (folder / "dict.target_feats.txt").unlink()
