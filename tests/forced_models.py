@@ -1,11 +1,14 @@
-"""Untrained checkpoints of several families over the pieces of the tests, to be forced."""
+"""Untrained checkpoints of several families, and what is found with them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
 from fairseq import options, tasks
+from fairseq.dataclass.configs import GenerationConfig
 from methods import MIXED
 from small_models import build, configuration, save_checkpoint
+from torch import Tensor, nn
 
 from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder
 from syntax_nmt.inference.settings import ModelFiles
@@ -55,3 +58,30 @@ def _livelier(model):
             if weight.dim() > 1:
                 weight.mul_(3)
     return model
+
+
+def latent_checkpoint(data: Path, path: Path, *more: str) -> Path:
+    """Writes one whose heads and positions differ, with distances in two layers of a side."""
+    model, _, cfg = build(data, "latent_phrase_transformer", *more)
+    torch.manual_seed(11)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                weight.mul_(2)
+            else:
+                weight.add_(torch.randn_like(weight) / 10)
+    return save_checkpoint(path, model, cfg)
+
+
+def hypotheses(
+    model: nn.Module, task, lines: Iterable[str], **search
+) -> list[list[tuple[Tensor, float]]]:
+    """What fairseq's search finds: tokens and scores of each line of pieces, the best first."""
+    generator = task.build_generator([model], GenerationConfig(**search))
+    found = []
+    for line in lines:
+        tokens = task.source_dictionary.encode_line(line, add_if_not_exist=False).long()
+        net_input = {"src_tokens": tokens[None], "src_lengths": torch.tensor([len(tokens)])}
+        (of_line,) = task.inference_step(generator, [model], {"net_input": net_input})
+        found.append([(each["tokens"], each["score"].item()) for each in of_line])
+    return found

@@ -8,6 +8,7 @@ from commands import syntax_nmt
 from filelock import FileLock
 
 from syntax_nmt.data.annotation import COLUMNS
+from syntax_nmt.task.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 TEST_SENTENCES = 20  # not a multiple of fairseq's required batch size multiple, 8
 
@@ -53,4 +54,20 @@ def make(wanted: Prepared) -> None:
         *("--vocab-size", "400", "--destdir", wanted.folder),
         *("--features", ",".join(column.name for column in COLUMNS)),
         *("--target-features", "upos,deprel"),
+    )
+
+
+# What fairseq's programs take from groups of options that are not there.
+OF_PROGRAMS = {"train_subset": "train", "dataset_impl": None, "required_seq_len_multiple": 1}
+
+
+def task_of(data: Path, source: str, target: str, **options) -> SyntaxTranslationTask:
+    """The task over a data-bin folder, as a training sets it up.
+
+    Args:
+        options: of the task.
+    """
+    cfg = {"data": str(data), "source_lang": source, "target_lang": target}
+    return SyntaxTranslationTask.setup_task(
+        SyntaxTranslationConfig(**cfg, **{**OF_PROGRAMS, **options})
     )

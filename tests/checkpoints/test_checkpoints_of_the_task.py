@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.data import Dictionary
 from fairseq.file_io import PathManager
-from loaded_tasks import task_of
+from prepared_corpus import task_of
 
 from syntax_nmt.checkpoints import task_checkpoints
 from syntax_nmt.checkpoints.task_checkpoints import check_models

@@ -1,7 +1,7 @@
 """Languages, splits and formats: what reaches fairseq's paths."""
 
 import pytest
-from loaded_tasks import task_of
+from prepared_corpus import task_of
 from small_models import write_dictionaries
 
 from syntax_nmt.cli import main

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from commands import succeed, syntax_nmt
-from loaded_tasks import task_of
+from prepared_corpus import task_of
 
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.binarised_annotation import open_annotation

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from commands import USER_DIR, succeed
-from hypotheses import hypotheses
+from forced_models import hypotheses
 from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.cli import main

@@ -11,8 +11,8 @@ from corruption_attempts import FORGIVEN, OTHER, WRONG, Subject
 from corruptions import Workspace
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
-from loaded_tasks import task_of
 from nltk import Tree
+from prepared_corpus import task_of
 
 from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TEXT_KINDS
 from syntax_nmt.data.character_alignment import same_spelling

@@ -9,7 +9,7 @@ import torch
 from corruption_attempts import OTHER, WRONG, Subject
 from corruptions import Workspace
 from fairseq import checkpoint_utils
-from loaded_tasks import task_of
+from prepared_corpus import task_of
 from small_models import build, save_checkpoint
 
 from syntax_nmt.parsing.config import ConfiguredParsers, ParserConfig

@@ -14,7 +14,7 @@ import torch
 from commands import USER_DIR, refuse, succeed, syntax_nmt
 from fairseq import checkpoint_utils
 from fairseq.sequence_generator import SequenceGenerator
-from hypotheses import hypotheses
+from forced_models import hypotheses
 from methods import BASES
 from nonempty import some
 from small_models import batch, build, enlarge, save_checkpoint

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq.data import Dictionary
-from latent_models import latent_checkpoint
+from forced_models import latent_checkpoint
 from parser_files import PIECES, TARGETS, WORDS
 
 from syntax_nmt.backbone.structures import StructureLayers

@@ -5,7 +5,7 @@ import json
 
 import nltk
 import pytest
-from latent_models import latent_checkpoint
+from forced_models import latent_checkpoint
 from parser_files import PIECES, TARGET_WORDS, TARGETS, WORDS
 from translations import write
 from trees_of import words_in

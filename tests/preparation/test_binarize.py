@@ -8,7 +8,7 @@ import torch
 from cut_corpus import CUTS, run_preprocess, write_texts
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
-from loaded_tasks import task_of
+from prepared_corpus import task_of
 
 from syntax_nmt.cli import main
 from syntax_nmt.data import annotation

@@ -11,8 +11,8 @@ import torch
 from commands import refuse
 from cut_corpus import CUTS, run_preprocess
 from fairseq.data import Dictionary
-from loaded_tasks import task_of
 from nonempty import some
+from prepared_corpus import task_of
 from small_models import build, save_checkpoint
 
 from syntax_nmt.backbone.word_spans import WordSpans

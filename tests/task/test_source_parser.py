@@ -11,8 +11,8 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.data_utils import collate_tokens
 from fairseq_cli.interactive import make_batches
-from loaded_tasks import task_of
 from phrase_loops import ngrams
+from prepared_corpus import task_of
 from trees_of import tree_of
 
 from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TREES

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from forced_models import checkpoint_of, forced_decoder
-from latent_models import latent_checkpoint
+from forced_models import checkpoint_of, forced_decoder, latent_checkpoint
 from methods import MIXED
 from parser_files import PIECES
 

@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from forced_models import checkpoint_of
-from latent_models import latent_checkpoint
+from forced_models import checkpoint_of, latent_checkpoint
 from methods import MIXED
 from parser_files import PIECES, TARGETS, WORDS
 from translations import refused as refused_command
