@@ -33,8 +33,7 @@ class ExtendedStack:
         for extension in extensions:
             for name, module in extension.build(self.output_dim).items():
                 self.add_module(name, module)
-            if getattr(extension, "joint_score", False):
-                self.joint_score = True
+            self.joint_score |= extension.joint_score
 
     @property
     def reads_annotation(self) -> tuple[AnnotationKind, ...]:

@@ -60,12 +60,14 @@ class Extension:
         reads: annotation that the stack needs in every forward pass.
         learns: annotation that it is trained with.
         structures: what can be extracted from the stack, of :mod:`syntax_nmt.backbone.structures`.
+        joint_score: whether a search scores what it chooses beside words, too.
     """
 
     option: ClassVar[str] = ""
     reads: tuple[AnnotationKind, ...] = ()
     learns: tuple[AnnotationKind, ...] = ()
     structures: tuple[str, ...] = ()
+    joint_score: bool = False
 
     def __init__(self, options: Any, stack: Any) -> None:
         """Keeps what it is built from.
@@ -171,7 +173,9 @@ class DecoderExtension(Extension):
         return embedded
 
     def predictions(self, features: Tensor, target: Target) -> ModelExtra:
-        """What the model returns beside its logits; in a search it only remembers its choices.
+        """What the model returns beside its logits.
+
+        In a search it keeps its choices for the next step, and may return their score.
 
         Args:
             features: B×T×F, what the output layer reads.

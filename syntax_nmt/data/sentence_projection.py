@@ -193,12 +193,7 @@ class AnnotatedText:
     ) -> tuple[list[int], list[str]]:
         """The number of pieces of each word, and the words."""
         where = f"{self.pieces}:{line}"
-        size = binarised.check(line, pieces)
-        if len(pieces) != size:
-            raise UserError(
-                f"{where}: {len(pieces)} subwords, but {self.tokens}.idx has {size} "
-                f"for this sentence: give the very files that fairseq-preprocess was given"
-            )
+        binarised.check(line, pieces)
         counts = pieces_per_word(pieces, self.scheme, where)
         if words is None:
             return counts, join_pieces(pieces, counts, self.scheme)
@@ -296,23 +291,21 @@ class BinarisedPieces:
         self._dictionary = dictionary
         self._text = text
 
-    def check(self, line: int, pieces: Sequence[str]) -> int:
+    def check(self, line: int, pieces: Sequence[str]) -> None:
         """Compares a line, without EOS.
-
-        A line of another length is ignored: another check reports it.
 
         Args:
             line: its 1-based number.
-
-        Returns:
-            The length that it should have.
 
         Raises:
             UserError: they differ; names both.
         """
         size = int(self.sizes[line - 1]) - 1
         if len(pieces) != size:
-            return size
+            raise UserError(
+                f"{self._text}:{line}: {len(pieces)} subwords, but {self._tokens}.idx has {size} "
+                "for this sentence: give the very files that fairseq-preprocess was given"
+            )
         get, unknown = self._dictionary.indices.get, self._dictionary.unk()
         start = int(self.indexed.starts(line - 1))
         found = self.indexed.values[start : start + size].tolist()
@@ -326,7 +319,6 @@ class BinarisedPieces:
                 f"{self._tokens}.bin has {self._symbol(found[place])!r} there: give the very files "
                 f"that fairseq-preprocess was given"
             )
-        return size
 
     def _symbol(self, token: int) -> str:
         symbols = self._dictionary.symbols

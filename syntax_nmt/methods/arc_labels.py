@@ -18,7 +18,7 @@ from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.batch import Batch, Logged
+from syntax_nmt.data.batch import Logged
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import ColumnLabelOptions, labels_of, take_labels
 from syntax_nmt.methods.objective import detached_sum, log_average, log_percentage
@@ -253,20 +253,6 @@ def take_relations(options: Any, task: FairseqTask, columns: Mapping[str, Column
         return
     wanted = [x for name, x in columns.items() if getattr(options, name, None) is not None]
     take_labels(options, task, wanted)
-
-
-def labels_in(sample: Batch, column: Column) -> Tensor:
-    """The relations of a batch, B×S: ids from 1, less = not supervised.
-
-    Raises:
-        UserError: it has none.
-    """
-    if column.key not in sample:
-        raise UserError(
-            f"--dependency-labels needs the {column.description}: add "
-            f"{column.flag} (`syntax-nmt prepare {column.making}` makes them)"
-        )
-    return sample[column.key].long()
 
 
 def logged_label_loss(

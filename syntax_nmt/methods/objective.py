@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
+from syntax_nmt.errors import UserError
 
 
 class AuxiliaryObjective(ABC):
@@ -64,6 +65,23 @@ class AuxiliaryObjective(ABC):
         Args:
             total: gives the sum of one logged key over all batches and workers.
         """
+
+
+def gold_in(sample: Batch, kind: AnnotationKind, needed_by: str = "the criterion") -> Tensor:
+    """The annotation of a batch that a loss reads.
+
+    Args:
+        needed_by: what reads it, for the message.
+
+    Raises:
+        UserError: the batch has none.
+    """
+    if kind.key not in sample:
+        raise UserError(
+            f"{needed_by} needs the {kind.description}: add {kind.flag} "
+            f"(`syntax-nmt prepare {kind.making}` makes them)"
+        )
+    return sample[kind.key]
 
 
 def log_average(name: str, total: float, count: float) -> None:

@@ -95,8 +95,11 @@ def blocks_of(rows: IndexedFile) -> Iterator[Block]:
 
 
 def _table(own: Sequence[str], ids: dict[str, int], kind: AnnotationKind) -> np.ndarray:
-    """The id for each own id; the first stays 0, and the last, at −1, stays −1. An id below −1 is
-    that of a label which takes the annotation from its sentence."""
+    """The id in the joined list of each id of a part: 0 for 0, and at −1 that of no annotation.
+
+    The k-th label of the part becomes −1 − k if the list lacks it: with such an id
+    :func:`_translated` drops the annotation of a sentence.
+    """
     other = kind.id_of_others(ids) if own else None
     found = [ids.get(label, other or -1 - number) for number, label in enumerate(own, start=1)]
     return np.array([0, *found, NO_ANNOTATION], dtype=np.int32)

@@ -133,7 +133,6 @@ def test_the_most_frequent_value_is_one_of_the_column():
 def test_rows_repeat_the_id_of_a_word_for_its_pieces():
     ids = {"<unk>": 1, "VERB": 2, "NOUN": 3}
     tree = UPOS.format.parse(ZUM.splitlines(), PLACE)
-    assert UPOS.unseen(tree, ids) == set()
     row = UPOS.row(tree, [1, 2, 1, 3], ids)
     assert row.dtype == np.int32
     assert row.tolist() == [2, 1, 1, 1, 3, 3, 3]

@@ -129,10 +129,6 @@ class Column(AnnotationKind):
         """The id of `<unk>`."""
         return label_ids[UNKNOWN]
 
-    def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
-        """None: they are `<unk>`."""
-        return set()
-
     def row(
         self, annotation: Any, counts: Sequence[int], label_ids: Mapping[str, int]
     ) -> np.ndarray:

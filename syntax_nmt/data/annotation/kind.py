@@ -171,10 +171,6 @@ class AnnotationKind(ABC):
         """The id that a label without one has; None = its sentence counts as not annotated."""
         return None
 
-    def unseen(self, annotation: Any, label_ids: Mapping[str, int]) -> set[str]:
-        """Labels without an id, with which a sentence counts as not annotated."""
-        return set(self.labels(annotation)) - label_ids.keys()
-
     @abstractmethod
     def row(
         self, annotation: Any, counts: Sequence[int], label_ids: Mapping[str, int]

@@ -18,6 +18,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
+    gold_in,
     log_average,
     log_percentage,
 )
@@ -88,15 +89,10 @@ class ChunkObjective(AuxiliaryObjective):
             UserError: a batch to be trained on has no `chunk_tags`.
         """
         boundary_logits, tag_logits = extra[CHUNK_BOUNDARIES][0], extra[CHUNK_TYPES][0]
-        if CHUNKS.key not in sample:
-            if torch.is_grad_enabled():
-                raise UserError(
-                    "the criterion needs the chunks of the target: add --load-chunks (`syntax-nmt "
-                    "prepare`, or `syntax-nmt chunk` and `syntax-nmt binarize`, make them)"
-                )
+        if CHUNKS.key not in sample and not torch.is_grad_enabled():
             zero = boundary_logits.new_zeros(())
             return zero, dict.fromkeys(LOGGED, zero)
-        gold = sample[CHUNKS.key].long()
+        gold = gold_in(sample, CHUNKS).long()
         boundaries = gold.clamp(max=1)  # 1, 0, and −1 where none is known
         boundaries[:, 0] = _NONE
         # Class k − 1 is tag id k. Masking, unlike selecting, does not synchronise a GPU.

@@ -32,7 +32,7 @@ from syntax_nmt.option_checks import layer_from_bottom, refuse_together
 
 
 class SupervisedHeads(LabelledArcs, ObservedLayer):
-    """Two ordinary heads of a layer, whose log-probabilities the loss reads."""
+    """The child head and the parent head of a layer, whose log-probabilities the loss reads."""
 
     option = "--supervised-layer"
     column = DEPREL

@@ -16,10 +16,11 @@ from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.arc_labels import labels_in, log_labels, logged_label_loss
+from syntax_nmt.methods.arc_labels import log_labels, logged_label_loss
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
+    gold_in,
     log_average,
     log_percentage,
 )
@@ -116,12 +117,7 @@ class DependencyObjective(AuxiliaryObjective):
     def _of_source(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         if SUPERVISED not in extra:
             raise UserError(NO_SUPERVISED_HEADS)
-        if HEADS.key not in sample:
-            raise UserError(
-                "the criterion needs the parses of the source: add --load-dependencies "
-                "(`syntax-nmt prepare` or `syntax-nmt binarize` makes them)"
-            )
-        log_probabilities, heads = extra[SUPERVISED], sample[HEADS.key].long()
+        log_probabilities, heads = extra[SUPERVISED], gold_in(sample, HEADS).long()
         child_losses = child_head_losses(log_probabilities[:, CHILD_HEAD], heads)
         parent_losses, attached = parent_head_losses(log_probabilities[:, PARENT_HEAD], heads)
         child_loss, parent_loss = child_losses.sum(), parent_losses.sum()
@@ -140,12 +136,7 @@ class DependencyObjective(AuxiliaryObjective):
                 "the model has no supervised head of the target: give --target-supervised-layer, "
                 "such as 0, or leave --target-parent-weight out"
             )
-        if TARGET_HEADS.key not in sample:
-            raise UserError(
-                "--target-parent-weight needs the parses of the target: add "
-                "--load-target-dependencies (`syntax-nmt prepare --target-parse` makes them)"
-            )
-        heads = without_later(sample[TARGET_HEADS.key].long())
+        heads = without_later(gold_in(sample, TARGET_HEADS, "--target-parent-weight").long())
         losses, attached = parent_head_losses(extra[TARGET_PARENTS], heads)
         loss = losses.sum()
         logs = {
@@ -166,7 +157,8 @@ class DependencyObjective(AuxiliaryObjective):
         for logged, (name, kind, column, tokens), spans in zip(_LOGGED, sides, self._spans):
             if name not in extra or kind not in self.reads_annotation:
                 continue
-            heads, labels = sample[kind.key].long(), labels_in(sample, column)
+            heads = sample[kind.key].long()
+            labels = gold_in(sample, column, "--dependency-labels").long()
             if kind == TARGET_HEADS:
                 heads = without_later(heads)
             opens = spans.to(tokens.device).openers(tokens)

@@ -14,8 +14,8 @@ from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.arc_labels import labels_in, log_labels, logged_label_loss
-from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum
+from syntax_nmt.methods.arc_labels import log_labels, logged_label_loss
+from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, gold_in
 from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
 
 PARSED = "lisa_heads"  # the parser's log-probabilities among what the model returns
@@ -78,7 +78,7 @@ class LisaObjective(AuxiliaryObjective):
                 "the model has no parser in its attention; train one with --arch lisa_transformer "
                 "or with --lisa-layer, or give --parse-weight 0"
             )
-        heads = HEADS.tensor_in(sample).long()
+        heads = gold_in(sample, HEADS).long()
         losses, attached = parent_head_losses(extra[PARSED], heads)
         loss = losses.sum()
         logs = {
@@ -91,7 +91,8 @@ class LisaObjective(AuxiliaryObjective):
         if self._spans is not None and PARSED_LABELS in extra:
             tokens = sample["net_input"]["src_tokens"]
             opens = self._spans.to(tokens.device).openers(tokens)
-            labels, arcs = labels_in(sample, DEPREL), extra[PARSED_LABELS]
+            labels = gold_in(sample, DEPREL, "--dependency-labels").long()
+            arcs = extra[PARSED_LABELS]
             of_labels, label_logs = logged_label_loss(_LOGGED, arcs, heads, labels, opens)
             loss, logs = loss + self.label_weight * of_labels, {**logs, **label_logs}
         return loss, logs

@@ -14,12 +14,12 @@ from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.structures import TARGET_FACTORS
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import TARGET_COLUMNS
-from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
+    gold_in,
     log_average,
     log_percentage,
 )
@@ -75,14 +75,8 @@ class TargetFactorObjective(AuxiliaryObjective):
         losses, logs = [], {}
         counted = None if self._spans is None else _last_pieces(sample["target"], self._spans)
         for kind, _, logits in extra[TARGET_FACTORS]:
-            if kind.key in sample:
-                values = sample[kind.key].long()
-            elif torch.is_grad_enabled():
-                raise UserError(
-                    f"the criterion needs the {kind.description}: add "
-                    f"{' '.join(loading_options([kind]))} (`syntax-nmt prepare {kind.making}` "
-                    "makes them)"
-                )
+            if kind.key in sample or torch.is_grad_enabled():
+                values = gold_in(sample, kind).long()
             else:
                 values = torch.full_like(logits[..., 0], -1, dtype=torch.long)
             supervised = values.ge(1)

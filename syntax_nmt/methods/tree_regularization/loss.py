@@ -20,6 +20,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
+    gold_in,
     log_average,
     log_percentage,
 )
@@ -110,15 +111,11 @@ class TreeRegularization(AuxiliaryObjective):
         self, states: Tensor, tokens: Tensor, kind: AnnotationKind, sample: Batch
     ) -> tuple[Tensor, Tensor, Tensor]:
         """See :func:`split_losses`."""
-        if kind.key not in sample:
-            raise UserError(
-                f"tree regularization needs the {kind.description}: add {kind.flag} (`syntax-nmt "
-                f"prepare {kind.making}` makes them)"
-            )
         words = self._words[kind].to(tokens.device)
         real = tokens.ne(words.pad)
         begins = real & ~F.pad(real[:, :-1], (1, 0))  # no token before it: pads may stand left
-        return split_losses(states, sample[kind.key], words.openers(tokens), begins)
+        trees = gold_in(sample, kind, "tree regularization")
+        return split_losses(states, trees, words.openers(tokens), begins)
 
     @staticmethod
     def log(total: Callable[[str], float]) -> None:
