@@ -31,18 +31,14 @@ from syntax_nmt.scoring.translations.paired_tests import (
     tested_differences,
 )
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
-from syntax_nmt.scoring.translations.significance import SIGNIFICANT, holm
+from syntax_nmt.scoring.translations.significance import holm
 
-DECIDING = {"both": ("randomisation", "seeds"), "blocks": ("blocks",)}
 # Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1. A trial takes as
 # long as there are runs.
 TRIALS, FEWER_TRIALS, MANY_RUNS = 100_000, 25_000, 6
 _ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of itself
 _SIGNIFICANCE = SignificanceTests((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
 _OF_MANY_RUNS = replace(_SIGNIFICANCE, trials=FEWER_TRIALS)
-
-GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
-NOT_DECLARED = "not declared"
 
 
 def compare(
@@ -147,20 +143,3 @@ def _tested(pair: ComparedPair) -> Iterator[tuple[tuple[str, str, str], TableTes
             for name, test in difference.tests().items():
                 if test.p_value is not None:
                     yield (kind, metric, name), test
-
-
-def verdict(found: PairDifference, higher_is_better: bool, decided_by: str = "both") -> str:
-    """What the deciding tests agree on, after Holm's adjustment over a claim.
-
-    Args:
-        decided_by: one of :data:`DECIDING`.
-    """
-    deciding = [found.tests()[name] for name in DECIDING[decided_by]]
-    if found.randomisation.p_holm is None:
-        return NOT_DECLARED
-    adjusted = [test.p_holm for test in deciding if test.p_value is not None]
-    if len(adjusted) < len(deciding):
-        return FEW_SEEDS
-    if not all(p_holm is not None and p_holm < SIGNIFICANT for p_holm in adjusted):
-        return NOT_SHOWN
-    return GAINS if (found.difference > 0) is higher_is_better else LOSES

@@ -1,5 +1,5 @@
-"""The picture of all gains: a forest plot, method by corpus, the controls in grey beside each, and
-the mean over corpora."""
+"""Forest plots: of all gains, method by corpus, with the controls in grey beside each and the mean
+over corpora; and of the claims of one table."""
 
 import statistics
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.pooled import FEWEST, pooled_mean
-from experiments.table_results import ComparedPair, FamilyResult, TableResult
+from experiments.table_results import GAINS, LOSES, ComparedPair, FamilyResult, TableResult
 from syntax_nmt.pictures.plots.figure_file import save_figure
 from syntax_nmt.pictures.plots.style import (
     FONT_SIZE,
@@ -25,7 +25,8 @@ from syntax_nmt.scoring.translations.significance import FEWEST as FEWEST_SEEDS
 _WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
 _INDENT = 12.0  # of a corpus; a control's is twice as much
 _METHOD, _CONTROL = "black", "0.55"
-_LABEL = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
+_GAINS = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
+_CLAIMS = "difference in {}; bars: 95 % with seeds as blocks\nblack: shown after Holm's adjustment"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Gain:
         method: under which the row stands.
         label: the corpus, or what the control is.
         low: of the interval; None = too few seeds.
+        is_shown: whether a claim's test finds it; what is not shown is grey.
         corpus: what stands for the training data; tables of one corpus count once in the mean.
         variance: of the difference over training seeds; None = too few.
     """
@@ -47,6 +49,7 @@ class Gain:
     low: float | None
     high: float | None
     is_mean: bool = False
+    is_shown: bool = True
     corpus: str = ""
     variance: float | None = None
 
@@ -61,8 +64,47 @@ def draw_gains(results: Path) -> Path | None:
     if not gains:
         return None
     picture = results / "gains.svg"
-    save_figure(forest_plot(with_means(gains)), picture)
+    figure = forest_plot(with_means(gains), _GAINS)
+    figure.set_label("Gains of the methods, beside their controls")
+    save_figure(figure, picture)
     return picture
+
+
+def draw_claims(file: Path) -> Path | None:
+    """Draws `claims.svg` beside the `table.json` of a table that seeds as blocks decide.
+
+    Returns:
+        the file; None if another test decides, or no claim has been tested.
+    """
+    table = TableResult.read(file)
+    claims = list(claims_of(table)) if table.decided_by == "blocks" else []
+    if not claims:
+        return None
+    picture = file.with_name("claims.svg")
+    figure = forest_plot(claims, _CLAIMS.format(table.primary_of(table.tests[0])))
+    figure.set_label(table.title)
+    save_figure(figure, picture)
+    return picture
+
+
+def claims_of(table: TableResult) -> Iterator[Gain]:
+    """The declared comparisons of a table on its first test set, under the system of each."""
+    for test in (each for each in table.tests if each.test == table.tests[0].test):
+        labels, metric = table.labels(test.family), table.primary_of(test)
+        better = test.metrics[metric].higher_is_better
+        for pair in test.pairs:
+            found = pair.scores[metric]
+            if pair.is_tested and found.blocks is not None:
+                system, against = labels[pair.system], labels[pair.against]
+                yield Gain(
+                    system,
+                    f"over {against.removeprefix(f'{system}, ')}",
+                    False,
+                    found.difference,
+                    found.blocks.low,
+                    found.blocks.high,
+                    is_shown=found.verdict(better, table.decided_by) in (GAINS, LOSES),
+                )
 
 
 def gains_of(file: Path) -> Iterator[Gain]:
@@ -123,15 +165,18 @@ def with_means(gains: Sequence[Gain]) -> list[Gain]:
     return found
 
 
-def forest_plot(gains: Sequence[Gain]) -> Figure:
-    """Methods one below the other; in each a black row a corpus, its controls in grey below it."""
+def forest_plot(gains: Sequence[Gain], label: str) -> Figure:
+    """Methods one below the other; in each a black row a corpus, its controls in grey below it.
+
+    Args:
+        label: of the axis.
+    """
     methods = list(dict.fromkeys(gain.method for gain in gains))
     with picture_style([gain.label for gain in gains]) as families:
         widest = max(text_width(gain.label, FONT_SIZE, families) for gain in gains)
         longest = widest + 3 * _INDENT
         height = len(gains) * _ROW + len(methods) * (_GAP + _ROW)
         figure = figure_in_points(longest + _WIDTH, height)
-        figure.set_label("Gains of the methods, beside their controls")
         axes = axes_in_points(figure, longest, 0, _WIDTH, height)
         axes.set_ylim(height, 0)
         y = 0.0
@@ -146,15 +191,15 @@ def forest_plot(gains: Sequence[Gain]) -> Figure:
         axes.grid(axis="x", color="0.88", linewidth=0.5)
         axes.set_axisbelow(True)
         axes.set_yticks([])
-        axes.set_xlabel(_LABEL)
+        axes.set_xlabel(label)
         for edge in ("left", "top", "right"):
             axes.spines[edge].set_visible(False)
     return figure
 
 
 def _draw_row(axes: Axes, gain: Gain, y: float, left: float) -> None:
-    colour, indent = (_CONTROL, 2 * _INDENT) if gain.is_control else (_METHOD, _INDENT)
-    place = left + indent / _WIDTH
+    colour = _CONTROL if gain.is_control or not gain.is_shown else _METHOD
+    place = left + (2 if gain.is_control else 1) * _INDENT / _WIDTH
     axes.text(place, y, gain.label, color=colour, va="center", **_beside(axes))
     if gain.low is not None and gain.high is not None:
         axes.plot([gain.low, gain.high], [y, y], color=colour, linewidth=1.2)

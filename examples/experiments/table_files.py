@@ -6,9 +6,10 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from experiments.comparisons import DECIDING, FEWER_TRIALS, MANY_RUNS, TRIALS, verdict
+from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS
 from experiments.programs import write_json
 from experiments.table_results import (
+    DECIDING,
     TESTS,
     ComparedPair,
     FamilyResult,
@@ -136,7 +137,7 @@ def _comparison(
     known = [p_value for p_value in over_table if p_value is not None]
     cells.append(p_value_text(max(known)) if len(known) == len(over_table) else _NONE)
     better = test.metrics[result.primary_of(test)].higher_is_better
-    return [*cells, verdict(found, better, result.decided_by)]
+    return [*cells, found.verdict(better, result.decided_by)]
 
 
 def _by_length(result: TableResult, test: FamilyResult) -> Table:

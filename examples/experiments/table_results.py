@@ -8,10 +8,13 @@ from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.json_figures import read_result
 from syntax_nmt.scoring.scores import CorpusScore, LengthGroup
 from syntax_nmt.scoring.translations.metrics import MetricDescription
-from syntax_nmt.scoring.translations.significance import ResampledTest, SeedTest
+from syntax_nmt.scoring.translations.significance import SIGNIFICANT, ResampledTest, SeedTest
 from syntax_nmt.scoring.words.bucket_tables import BucketTable
 
 TESTS = ("randomisation", "seeds", "blocks")
+DECIDING = {"both": ("randomisation", "seeds"), "blocks": ("blocks",)}
+GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
+NOT_DECLARED = "not declared"
 
 
 @dataclass
@@ -56,6 +59,22 @@ class PairDifference(Result):
         """By name, in the order of :data:`TESTS`."""
         made = zip(TESTS, (self.randomisation, self.seeds, self.blocks))
         return {name: test for name, test in made if test is not None}
+
+    def verdict(self, higher_is_better: bool, decided_by: str = "both") -> str:
+        """What the deciding tests agree on, after Holm's adjustment over a claim.
+
+        Args:
+            decided_by: one of :data:`DECIDING`.
+        """
+        deciding = [self.tests()[name] for name in DECIDING[decided_by]]
+        if self.randomisation.p_holm is None:
+            return NOT_DECLARED
+        adjusted = [test.p_holm for test in deciding if test.p_value is not None]
+        if len(adjusted) < len(deciding):
+            return FEW_SEEDS
+        if not all(p_holm is not None and p_holm < SIGNIFICANT for p_holm in adjusted):
+            return NOT_SHOWN
+        return GAINS if (self.difference > 0) is higher_is_better else LOSES
 
 
 @dataclass

@@ -220,7 +220,10 @@ class Workflow:
                 print(f"  {row.family.name}.{row.system.name}: {count}{unknown}{time}")
 
     def write_tables(self) -> None:
-        """Tables into the results, report pages into the folder; none of what has not begun."""
+        """Tables and pictures into the results, report pages into the folder; none of what has not
+        begun."""
+        from experiments.gains_picture import draw_claims, draw_gains  # loads matplotlib
+
         for runs in self.tables:
             found = recorded(runs)
             keys = {run.key for run in found}
@@ -234,12 +237,11 @@ class Workflow:
                 figures = measure(runs, self.args.folder)
                 write_table(figures, runs.records.folder, self.args.also)
                 print(runs.records.folder / "table.md")
+                draw_claims(runs.records.folder / "table.json")
                 self._write_reports(runs)
             others = runs.records.keys() - keys
             if others:
                 print(f"note: {len(others)} records of other options, data or seeds are left aside")
-        from experiments.gains_picture import draw_gains  # loads matplotlib
-
         picture = draw_gains(self.args.results)
         if picture is not None:
             print(picture)

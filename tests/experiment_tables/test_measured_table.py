@@ -13,18 +13,15 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 from translations import noisy, sentences, write
 
-from experiments.comparisons import (
+from experiments.comparisons import adjust
+from experiments.measured_table import measure
+from experiments.table_files import write_table
+from experiments.table_results import (
     FEW_SEEDS,
     GAINS,
     LOSES,
     NOT_DECLARED,
     NOT_SHOWN,
-    adjust,
-    verdict,
-)
-from experiments.measured_table import measure
-from experiments.table_files import write_table
-from experiments.table_results import (
     ComparedPair,
     FamilyResult,
     PairDifference,
@@ -215,9 +212,9 @@ def test_a_verdict_needs_both_tests(sentences, seeds, expected):
     found = difference_of(sentences, seeds)
     for test in found.tests().values():
         test.p_holm = test.p_value
-    assert verdict(found, higher_is_better=True) == expected
+    assert found.verdict(higher_is_better=True) == expected
     opposite = LOSES if expected == GAINS else expected
-    assert verdict(found, higher_is_better=False) == opposite
+    assert found.verdict(higher_is_better=False) == opposite
 
 
 @pytest.mark.parametrize(
@@ -227,12 +224,12 @@ def test_a_table_may_declare_what_decides(blocks, expected):
     found = difference_of(0.5, 0.5, blocks)
     for test in found.tests().values():
         test.p_holm = test.p_value
-    assert verdict(found, higher_is_better=True, decided_by="blocks") == expected
-    assert verdict(found, higher_is_better=True) == NOT_SHOWN
+    assert found.verdict(higher_is_better=True, decided_by="blocks") == expected
+    assert found.verdict(higher_is_better=True) == NOT_SHOWN
 
 
 def test_what_was_not_declared_has_no_verdict():
-    assert verdict(difference_of(0.01, 0.01), higher_is_better=True) == NOT_DECLARED
+    assert difference_of(0.01, 0.01).verdict(higher_is_better=True) == NOT_DECLARED
 
 
 def test_holm_over_the_table_stands_beside_that_over_claims():

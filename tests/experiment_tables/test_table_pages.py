@@ -6,6 +6,8 @@ import re
 import pytest
 from commands import REPOSITORY
 
+from experiments.gains_picture import claims_of
+from experiments.table_results import TableResult
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.significance import SeedTest, holm
 
@@ -80,3 +82,14 @@ def test_seeds_as_blocks_are_those_of_the_table(table, family, metric, pair, com
         middle = (found[pair].low + found[pair].high) / 2
         shown = f"{middle:+.{len(difference[2])}f}".replace("-", "−")
         assert shown == difference[1]
+
+
+def test_the_picture_of_claims_has_those_of_the_table():
+    file = EXPERIMENTS / "results" / COVERAGE / "table.json"
+    claims = list(claims_of(TableResult.read(file)))
+    assert [(claim.method, claim.label, claim.is_shown) for claim in claims] == [
+        ("tree coverage", "over RNNsearch*", False),
+        ("tree coverage", "over balanced trees", True),
+        ("tree coverage", "over other trees", True),
+    ]
+    assert all(claim.low < claim.difference < claim.high for claim in claims)
