@@ -66,7 +66,7 @@ class Progress(tqdm):
 
 
 def _size() -> dict[str, Any]:
-    """Of the terminal, if tqdm is not to ask it."""
+    """The size of the terminal, if tqdm is not to ask it, as arguments of tqdm."""
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):

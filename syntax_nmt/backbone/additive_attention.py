@@ -40,7 +40,7 @@ class AttentionMemory:
         return self.keys.new_empty(0)
 
     def with_keys(self: Memory, keys: Tensor, padding: Tensor) -> Memory:
-        """The same sentences with other keys.
+        """A memory of the same sentences with other keys.
 
         Args:
             keys: N×S×A.

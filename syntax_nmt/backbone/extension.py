@@ -129,7 +129,7 @@ class EncoderExtension(Extension):
         return embed_tokens
 
     def source_factors(self, words: Tensor) -> Optional[SourceFactors]:
-        """The same embedding as a sum of vectors of factors; None = it is no such sum.
+        """What :meth:`embed` computes as a sum of vectors of factors; None = it is no such sum.
 
         Args:
             words: the encoder's table of tokens.

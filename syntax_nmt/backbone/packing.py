@@ -41,7 +41,7 @@ class PackedRows:
         self.batch_sizes = (steps.unsqueeze(1) < on_host).sum(dim=1)  # where torch needs it
 
     def in_order(self, columns: Tensor) -> PackedRows:
-        """The same words, read in another order.
+        """The rows of the same words in another order.
 
         Args:
             columns: B×S, the columns of the words in that order, then those of pads.

@@ -99,7 +99,7 @@ class RNNDecoderStack:
 
     @property
     def dims(self) -> tuple[int, int, int, int]:
-        """Those of a recurrence: E, C, M and A."""
+        """The widths of a recurrence: E, C, M and A."""
         return self.embed_dim, self.state_dim, self.memory_dim, self.attention_dim
 
     def recurrence(self) -> AttentiveGRU:

@@ -30,7 +30,7 @@ class Factor(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the kind, or :data:`PLACE_IN_WORD`."""
+        """The name of its kind, or :data:`PLACE_IN_WORD`."""
         return PLACE_IN_WORD if self.kind is None else self.kind.name
 
 

@@ -87,7 +87,7 @@ def never_subjects() -> tuple[str, ...]:
 
 
 def _paths_to_root(pair: SentencePair) -> Sequence[Sequence[str]]:
-    """Of each word of the source the relations of the arcs up to the root, that one's included."""
+    """For each source word the relations of the arcs up to the root, the root's included."""
     arcs = pair.tree.dependencies()
     paths = []
     for head, relation in arcs:

@@ -72,7 +72,7 @@ def _values(node: ast.expr | None, depth: int) -> int:
 
 
 def _values_of_lists(node: ast.BinOp, depth: int) -> int:
-    """Those of a sum of lists, or of a list that is repeated."""
+    """The number of values in a sum of lists, or in a list that is repeated."""
     if not isinstance(node.left, _LISTS):
         raise ValueError("not a literal")
     left, right = _values(node.left, depth - 1), node.right

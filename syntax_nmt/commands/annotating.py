@@ -238,7 +238,7 @@ class AnnotatorSettings:
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> AnnotatorSettings:
-        """Those of a command line.
+        """The settings that a command line gives.
 
         Raises:
             UserError: options of parsers do not go together.

@@ -28,7 +28,7 @@ _PATHS = ("sentencepiece_model", "segmenter")
 
 @dataclass(frozen=True)
 class TextSegmentation:
-    """Of one language.
+    """How the text of one language is cut.
 
     Attributes:
         tokenizer: one of :data:`~syntax_nmt.text.cleaning.MODES`.

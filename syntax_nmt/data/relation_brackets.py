@@ -136,7 +136,7 @@ def _outside(left: int, right: int, head: int) -> int:
 
 
 def _spans(heads: Sequence[int]) -> list[tuple[int, int]]:
-    """Of each word and its descendants the first, and one past the last."""
+    """For each word the first of itself and its descendants, and one past the last."""
     depths = word_depths(heads)
     spans = [(word, word + 1) for word in range(len(heads))]
     for word in sorted(range(len(heads)), key=lambda word: -depths[word]):

@@ -161,8 +161,7 @@ class AnnotatedText:
     def _transferred(
         self, taken: TextRange, fit: AnnotationFit
     ) -> Iterator[tuple[int, list[int], Any]]:
-        """Of each sentence the number of pieces, that of each word, and the annotation of the words
-        or None.
+        """For each sentence its number of pieces, that of each word, and the annotation or None.
 
         Args:
             fit: counts the sentences whose annotation fits their text, and those it does not fit.

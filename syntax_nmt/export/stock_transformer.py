@@ -69,7 +69,7 @@ def source_factors(model: BaseFairseqModel) -> SourceFactors | None:
 def stock_transformer(
     model: BaseFairseqModel, cfg: Any, task: FairseqTask, factors: SourceFactors | None = None
 ) -> tuple[TransformerModel, Namespace]:
-    """The same weights in fairseq's own class, with only fairseq's options.
+    """A model's weights in fairseq's own class, with only fairseq's options.
 
     Args:
         model: without such features.

@@ -60,7 +60,7 @@ class ForcedModel:
         return pairs
 
     def text(self, source: str, target: str, scheme: str | None) -> SegmentedPairs:
-        """The same with the words that the pieces belong to.
+        """The pairs with the words that their pieces belong to.
 
         Args:
             scheme: of the pieces; None = as they were segmented, or detected from the text.

@@ -31,7 +31,7 @@ def text_report(found: Inspection) -> str:
 
 
 def json_report(found: Sequence[Inspection]) -> str:
-    """The same figures as a JSON object, null where there are none; a list of several folders'.
+    """The figures as a JSON object, null where there are none; of several folders a list of them.
 
     Args:
         found: inspected folders.

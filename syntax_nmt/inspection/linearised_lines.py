@@ -49,7 +49,7 @@ def linearised_lines(data: Path, source: str, target: str) -> str | None:
 
 
 def _kind(mode: str, source: str, target: str) -> str:
-    """Of a pair, such as `parse → target`."""
+    """The kind of a pair, such as `parse → target`."""
     words = source.split()
     task = words.pop(0) if words and words[0] in TASKS else ""
     read = "parse" if any(map(is_symbol, words)) else "source"

@@ -115,7 +115,7 @@ class Loss:
 
     @property
     def among_others(self) -> type[FairseqDataclass]:
-        """The same options for the criterion of all methods, with weights of 0."""
+        """The options for the criterion of all methods, where weights are 0 by default."""
         weights = (x for x in fields(self.options) if x.name.endswith("_weight") and x.default)
         off = [(each.name, each.type, _switched_off(each)) for each in weights]
         name, place = f"Optional{self.options.__name__}", {"__module__": self.options.__module__}
@@ -123,7 +123,7 @@ class Loss:
 
 
 def _switched_off(weight: Field) -> Any:
-    """The same option with a default of 0, which its help says."""
+    """An option like a weight, with a default of 0, which its help says."""
     text = re.sub(r" \(default: .*\)$", "", weight.metadata["help"])
     return field(default=0.0, metadata={**weight.metadata, "help": f"{text} (default: 0)"})
 

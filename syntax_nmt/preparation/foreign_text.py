@@ -8,7 +8,7 @@ from syntax_nmt.data.text_columns import share_text
 from syntax_nmt.data.text_files import read_lines
 
 LINES = 1000
-"""Of a text that are looked at, its first ones."""
+"""How many lines of a text are looked at, its first ones."""
 _TRAINING_LINES = 100_000
 _FEWEST = 100  # words; less text says nothing
 _MOST_KNOWN = 0.5  # real text in the right language has 0.7 and more, in another 0.15 and less

@@ -143,7 +143,7 @@ class TrainingData:
 
     @property
     def validation_pairs(self) -> int:
-        """Of the first validation text; 0 = there is none."""
+        """The number of pairs of the first validation text; 0 = there is none."""
         text = self.data_bin / f"valid.{'-'.join(self.languages)}.{self.languages[0]}"
         return len(open_indexed(text).sizes) if text.with_name(f"{text.name}.idx").is_file() else 0
 
@@ -188,7 +188,7 @@ def _train_sizes(data_bin: Path, pair: str, language: str) -> np.ndarray:
 
 
 def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
-    """Those that are there: train, valid, valid1, …, test, …"""
+    """The splits that the folder has: train, valid, valid1, …, test, …"""
     found = []
     for kind in ("train", "valid", "test"):
         names = [path.name.split(".")[0] for path in data_bin.glob(f"{kind}*.{pair}.{source}.idx")]

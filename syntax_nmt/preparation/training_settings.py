@@ -41,7 +41,7 @@ class ModelSize:
 
     @property
     def rnn_suffix(self) -> str:
-        """Of the architecture of an RNN of about this size."""
+        """The suffix of the architecture of an RNN of about this size."""
         return self.suffix if self.suffix == "_tiny" else ""
 
     @property

@@ -38,7 +38,7 @@ class Training:
 
     @property
     def folder(self) -> Path:
-        """Of the checkpoints."""
+        """The folder of its checkpoints."""
         return checkpoints(self.data, self.method, self.seed)
 
     @property

@@ -184,7 +184,7 @@ def _counted(subset: str, epoch: str, values: Mapping[str, str]) -> tuple[str, M
 
 
 Logs = Mapping[str, Sequence[TrainingLog]]
-"""Of each system, by its name."""
+"""The logs of each system, by its name."""
 
 _LABELS = {
     "loss": "training objective",

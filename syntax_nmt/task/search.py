@@ -29,8 +29,8 @@ from syntax_nmt.task.typed_input import TypedInput
 from syntax_nmt.text.languages import SOURCE
 
 Hypothesis = dict[str, Any]
-"""Of fairseq's search: `tokens`, `score`, `positional_scores`; `attention` and `alignment` where
-they are asked for."""
+"""A hypothesis of fairseq's search: `tokens`, `score`, `positional_scores`; `attention` and
+`alignment` where they are asked for."""
 
 
 class SearchHooks:

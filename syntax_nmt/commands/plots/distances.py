@@ -73,7 +73,7 @@ def figure(args: argparse.Namespace) -> Figure:
 
 
 def _distances(sentence: ModelSentence, layer: int) -> dict[str, np.ndarray]:
-    """Of each side that has them heads × pieces.
+    """The distances of each side that has some, heads × pieces.
 
     Position 0 of the decoder reads EOS, and each position the piece before the one it predicts.
     """

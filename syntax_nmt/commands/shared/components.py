@@ -39,7 +39,7 @@ Components = Mapping[str, Mapping[str, Any]]
 
 
 def components() -> Components:
-    """Those of this package, from fairseq's registries."""
+    """What this package has registered with fairseq, by kind and name."""
     kinds = {"arch": ARCH_MODEL_REGISTRY, "task": TASK_REGISTRY}
     kinds |= {kind: found["registry"] for kind, found in REGISTRIES.items()}
     ours = {

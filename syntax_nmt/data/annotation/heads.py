@@ -81,7 +81,7 @@ def _word_tree(heads: np.ndarray, sentence: SegmentedSentence) -> DependencyTree
 
 
 class TargetHeads(Heads):
-    """The same of the target: losses read it, no model does.
+    """The heads of the target's words: losses read them, no model does.
 
     Its files are those of :class:`Heads` for the other language, text and binarised: one data
     folder serves both directions.

@@ -82,7 +82,7 @@ class Trees(AnnotationKind):
 
 
 class TargetTrees(Trees):
-    """The same of the target: losses read it, no model does.
+    """The binary trees of the target: losses read them, no model does.
 
     Its files are those of :class:`Trees` for the other language, text and binarised.
     """

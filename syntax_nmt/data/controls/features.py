@@ -19,7 +19,7 @@ def values_of(tree: DependencyTree) -> tuple[tuple[str, ...], ...]:
 
 
 def dummy(tree: DependencyTree) -> TreeArcs:
-    """The same tree, with the same value in every column of every word."""
+    """The heads of a tree, with one and the same value in every column of every word."""
     return TreeArcs(tree.heads, (DUMMY,) * len(tree), ((DUMMY,) * 4,) * len(tree))
 
 
@@ -47,7 +47,7 @@ class Majority:
         return len(self._values)
 
     def of(self, tree: DependencyTree) -> TreeArcs:
-        """The same tree with the values of its words."""
+        """The heads of a tree, with the values that its words have in the training text."""
         values = [self._values.get(word, self._unseen) for word in tree.words]
         *features, relations = zip(*values)
         return TreeArcs(tree.heads, relations, tuple(zip(*features)))

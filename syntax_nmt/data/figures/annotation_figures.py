@@ -76,7 +76,7 @@ class AnnotationFigures:
 
     @property
     def annotated_share(self) -> float | None:
-        """Of all sentences; None without any."""
+        """The share of sentences that are annotated; None without any sentence."""
         return ratio(self.annotated, self.sentences)
 
     @property

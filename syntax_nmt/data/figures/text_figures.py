@@ -229,7 +229,7 @@ class TextFigures:
 
     @property
     def unknown_share(self) -> float | None:
-        """Of the subwords; None without any."""
+        """The share of subwords that are unknown; None without any subword."""
         return ratio(self.unknown_subwords, self.subwords)
 
     def add(self, text: SegmentedBlock) -> None:

@@ -45,7 +45,7 @@ def head_weights(
 def weights_of_layers(
     decoder: ForcedDecoder, pair: TokenPair, attention: str
 ) -> tuple[HeadWeights, ...]:
-    """The same of all layers, by one forward pass.
+    """The weights of every head of all layers, by one forward pass.
 
     Raises:
         UserError: the model has no such attention.

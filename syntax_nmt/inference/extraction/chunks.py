@@ -126,7 +126,7 @@ class ChunkPredictor:
 
     @torch.no_grad()
     def _nll(self, features: torch.Tensor, target: torch.Tensor) -> np.ndarray:
-        """Of one sentence: logits of a whole batch would take much memory."""
+        """The nll of each token of one sentence: logits of a whole batch would take much memory."""
         logits = at_least_float32(self.decoder.model.decoder.output_layer(features))
         return cross_entropy(logits, target, reduction="none").cpu().numpy()
 

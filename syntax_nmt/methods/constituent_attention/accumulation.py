@@ -34,7 +34,7 @@ class Constituents(NamedTuple):
 
     @classmethod
     def of(cls, trees: Tensor, width: int) -> Constituents:
-        """Those of a batch.
+        """The constituents of a batch.
 
         Args:
             trees: B×P×3, left and right child and height, of

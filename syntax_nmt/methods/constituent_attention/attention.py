@@ -55,7 +55,7 @@ class ConstituentAttention(FusedMultiheadAttention):
             )
 
     def _all_keys_and_values(self, x: Tensor, constituents: Constituents) -> tuple[Tensor, Tensor]:
-        """Of tokens, then of constituents, B×H×(S+P)×D each.
+        """Keys and values of tokens, then of constituents, B×H×(S+P)×D each.
 
         Args:
             x: their states, (S+P)×B×C.

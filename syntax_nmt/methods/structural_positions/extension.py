@@ -51,7 +51,7 @@ class StructuralPositions(TransformerEncoderExtension):
             self.bias = _bias(options.structural_clip, stack)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """Those that there are, and what finds words."""
+        """The tables that the options ask for, and what finds words."""
         self.spans = WordSpans(self.stack.dictionary)
         found = {
             "structural_embedding": self.embedding,

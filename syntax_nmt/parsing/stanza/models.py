@@ -92,7 +92,7 @@ class StanzaModels(ParserModels):
 
     @property
     def versions(self) -> list[str]:
-        """Of Stanza and torch."""
+        """The names and versions of the packages that parse, Stanza's and torch's."""
         return [*super().versions, version("torch")]
 
     @property

@@ -194,7 +194,7 @@ def _down_the_page(
 def _arcs(
     tree: DependencyTree, reference: DependencyTree | None, relations: bool
 ) -> tuple[list[_Arc], list[_Arc]]:
-    """Those above the words and those below."""
+    """The arcs above the words and those below."""
     above, below = [], []
     for word, head in enumerate(tree.heads):
         kind = ARC
