@@ -169,7 +169,7 @@ def forest_plot(gains: Sequence[Gain], label: str) -> Figure:
     """Methods one below the other; in each a black row a corpus, its controls in grey below it.
 
     Args:
-        label: of the axis.
+        label: what the axis and its bars show.
     """
     methods = list(dict.fromkeys(gain.method for gain in gains))
     with picture_style([gain.label for gain in gains]) as families:
