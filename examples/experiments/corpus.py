@@ -17,6 +17,7 @@ from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomic
 from syntax_nmt.errors import UserError, one_line_errors
 
 DONE = "done.json"
+PARSED = "parsed"  # a control whose texts come without annotation, so that `prepare` parses them
 
 
 def _built_in_tests(data: Mapping[str, Any]) -> dict[str, str]:
@@ -119,6 +120,12 @@ def _write_control(
 
     What a control cannot be made of, chunks where it is one of heads, stays as it is.
     """
+    if plan["control"]["kind"] == PARSED:
+        for name in ("train", "valid", *plan["tests"]):
+            for side in ("source", "target"):
+                text = f"{name}.{plan['data'][side]}"
+                shutil.copy(of / "corpus" / text, folder / text)
+        return
     kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
     changed = {each.ending for each in CONTROLS[kind]}
     shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)

@@ -91,6 +91,18 @@ def test_the_majority_is_that_of_the_training_text(plan, tmp_path):
     assert len({word for word, _ in pairs}) == len(pairs) > 50
 
 
+def test_what_is_to_be_parsed_comes_without_annotation(plan, tmp_path):
+    options = "--source-tokenizer none --target-tokenizer none --vocab-size 400 --no-parse"
+    plan["data"]["prepare"] = options
+    folder = made(plan, tmp_path, "parsed")
+    texts = {f"{split}.{side}" for split in ("train", "valid", "test") for side in ("src", "tgt")}
+    assert {file.name for file in (folder / "corpus").iterdir()} == texts
+    family = tmp_path / "family" / "corpus"
+    assert all((folder / "corpus" / x).read_bytes() == (family / x).read_bytes() for x in texts)
+    data_bin = folder / "prepared" / "data-bin"
+    assert {file.name.count(".") for file in some(data_bin.glob("train.*.bin"))} == {3}
+
+
 def test_without_annotation_there_is_no_control(plan, tmp_path):
     (tmp_path / "bare" / "corpus").mkdir(parents=True)
     (tmp_path / "bare" / "prepared" / "words").mkdir(parents=True)
