@@ -127,9 +127,10 @@ class TextName:
         found = _TEXT.fullmatch(name)
         if found is None:
             return None
-        if found["source"]:
-            return cls(found["split"], (found["source"], found["other_target"]), found["source"])
-        return cls(found["split"], (found["other_source"], found["target"]), found["target"])
+        split, source, other_target, other_source, target = found.groups()
+        if source:
+            return cls(split, (source, other_target), source)
+        return cls(split, (other_source, target), target)
 
     @property
     def pair(self) -> str:

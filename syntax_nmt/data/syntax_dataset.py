@@ -7,7 +7,7 @@ import numpy as np
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 
 from syntax_nmt.data.annotation.kind import BatchedText
-from syntax_nmt.data.batch import Batch
+from syntax_nmt.data.batch import Batch, source_tokens
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.languages import SOURCE, TARGET
@@ -53,7 +53,7 @@ class SyntaxDataset(BaseWrapperDataset):
         if not batch:
             return batch
         ids = batch["id"].numpy()  # the wrapped collater has sorted the sentences by length
-        source, target = batch["net_input"]["src_tokens"], batch["target"]
+        source, target = source_tokens(batch), batch["target"]
         texts = {SOURCE: BatchedText(ids, self.src_sizes, source.size(1), self.left_pad_source)}
         if self.tgt_sizes is not None:
             texts[TARGET] = BatchedText(ids, self.tgt_sizes, target.size(1), self.left_pad_target)

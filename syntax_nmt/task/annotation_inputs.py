@@ -17,7 +17,7 @@ from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.data.annotation import KINDS, PARSED_KINDS
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind, missing_annotation
-from syntax_nmt.data.batch import Batch
+from syntax_nmt.data.batch import Batch, source_tokens
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.typed_input import PiecesOfBatch
 from syntax_nmt.text.languages import SOURCE
@@ -148,7 +148,7 @@ class AnnotationInputs:
         self._warn_of_unread(models)
         missing = [kind for kind in parsed_kinds(models) if kind.key not in sample]
         if missing and self._parser is not None:
-            tokens, labels = sample["net_input"]["src_tokens"], labels_of(missing, models)
+            tokens, labels = source_tokens(sample), labels_of(missing, models)
             sample = {**sample, **self._parser(missing, tokens, typed, labels)}
         known = [kind for kind in KINDS if scores or kind.side == SOURCE]
         return self._given(models, sample, known)

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.extended_stack import ExtendedStack
 from syntax_nmt.backbone.structures import FACTORS, TARGET_FACTORS
 from syntax_nmt.data.annotation import KINDS
-from syntax_nmt.data.batch import Batch
+from syntax_nmt.data.batch import Batch, source_tokens
 from syntax_nmt.data.subwords import join_pieces, pieces_per_word, vocabulary_scheme
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.task.annotation_inputs import AnnotationInputs
@@ -98,7 +98,7 @@ class SearchHooks:
             found = search(generator, models, sample, prefix_tokens, constraints)
         free = prefix_tokens is None and constraints is None
         if isinstance(generator, SequenceGenerator) and free:
-            found = empty_hypotheses(found, sample["net_input"]["src_tokens"], self.src_dict)
+            found = empty_hypotheses(found, source_tokens(sample), self.src_dict)
         if self.cfg.print_factors or self.gives_factors:
             with exits_in_fairseq_programs():
                 best = found if self.gives_factors else [each[:1] for each in found]

@@ -11,7 +11,7 @@ from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
-from syntax_nmt.data.batch import Batch
+from syntax_nmt.data.batch import Batch, source_tokens
 from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
 from syntax_nmt.errors import UserError
 
@@ -58,7 +58,7 @@ class TypedSentences(BaseWrapperDataset):
         batch = self.dataset.collater(samples, **options)
         self._last_batch = {}
         if batch:
-            rows = unpadded(batch["net_input"]["src_tokens"], self.dataset.src_dict.pad())
+            rows = unpadded(source_tokens(batch), self.dataset.src_dict.pad())
             for tokens, index in zip(rows, batch["id"].tolist()):
                 self._last_batch.setdefault(tuple(tokens), []).append(self._segmented[index])
         return batch

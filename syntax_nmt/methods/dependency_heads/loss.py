@@ -14,7 +14,7 @@ from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.batch import Batch, Logged, ModelExtra
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths, source_tokens
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.arc_labels import log_labels, logged_label_loss
 from syntax_nmt.methods.objective import (
@@ -126,7 +126,7 @@ class DependencyObjective(AuxiliaryObjective):
             "parent_loss": detached_sum(parent_loss),
             "attached": detached_sum(attached),
             "supervised": detached_sum(heads.ge(0)),
-            "source_words": detached_sum(sample["net_input"]["src_lengths"] - 1),  # without EOS
+            "source_words": detached_sum(source_lengths(sample)),
         }
         return self.child_weight * child_loss + self.parent_weight * parent_loss, logs
 
@@ -150,7 +150,7 @@ class DependencyObjective(AuxiliaryObjective):
     def _of_labels(self, extra: ModelExtra, sample: Batch) -> list[tuple[Tensor, Logged]]:
         """The losses of the labels of each side whose arcs are learned, and have labels."""
         sides = (
-            (SUPERVISED_LABELS, HEADS, DEPREL, sample["net_input"]["src_tokens"]),
+            (SUPERVISED_LABELS, HEADS, DEPREL, source_tokens(sample)),
             (TARGET_ARC_LABELS, TARGET_HEADS, TARGET_DEPREL, sample["target"]),
         )
         found = []

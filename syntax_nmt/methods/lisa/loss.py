@@ -12,7 +12,7 @@ from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.batch import Batch, Logged, ModelExtra
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths, source_tokens
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.arc_labels import log_labels, logged_label_loss
 from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, gold_in
@@ -85,11 +85,11 @@ class LisaObjective(AuxiliaryObjective):
             "parse_loss": detached_sum(loss),
             "parse_attached": detached_sum(attached),
             "parse_supervised": detached_sum(heads.ge(0)),
-            "parse_words": detached_sum(sample["net_input"]["src_lengths"] - 1),  # without EOS
+            "parse_words": detached_sum(source_lengths(sample)),
         }
         loss = self.parse_weight * loss
         if self._spans is not None and PARSED_LABELS in extra:
-            tokens = sample["net_input"]["src_tokens"]
+            tokens = source_tokens(sample)
             opens = self._spans.to(tokens.device).openers(tokens)
             labels = gold_in(sample, DEPREL, "--dependency-labels").long()
             arcs = extra[PARSED_LABELS]

@@ -15,7 +15,7 @@ from syntax_nmt.backbone.tree_pointers import node_spans
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import TARGET_TREES, TREES
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.batch import Batch, Logged, ModelExtra
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_tokens
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
@@ -101,7 +101,7 @@ class TreeRegularization(AuxiliaryObjective):
         total = sample["target"].new_zeros((), dtype=torch.float32)
         logs: Logged = {}
         for states, name, kind in sides:
-            tokens = sample["net_input"]["src_tokens"] if kind == TREES else sample["target"]
+            tokens = source_tokens(sample) if kind == TREES else sample["target"]
             losses, right, counts = self._of_side(extra[states], tokens, kind, sample)
             total = total + losses.sum()
             logs.update(zip(_logged(name), map(detached_sum, (losses, right, counts))))

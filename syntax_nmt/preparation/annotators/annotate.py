@@ -126,11 +126,11 @@ def describe(counts: Counter[str]) -> str:
     Args:
         counts: of :func:`annotate_file`.
     """
-    share = f" ({counts['annotated'] / counts['lines']:.2%})" if counts["lines"] else ""
-    text = f"{counts['lines']:,} lines, {counts['annotated']:,} annotated{share}"
-    reasons = [f"{counts[kind]:,} {kind}" for kind in _REASONS]
-    reused = f"; {counts['reused']:,} from an earlier run" if counts["reused"] else ""
-    return f"{text}; not annotated: {', '.join(reasons)}{reused}"
+    lines, annotated, reused = counts["lines"], counts["annotated"], counts["reused"]
+    share = f" ({annotated / lines:.2%})" if lines else ""
+    reasons = ", ".join(f"{counts[kind]:,} {kind}" for kind in _REASONS)
+    again = f"; {reused:,} from an earlier run" if reused else ""
+    return f"{lines:,} lines, {annotated:,} annotated{share}; not annotated: {reasons}{again}"
 
 
 def _annotated_parts(

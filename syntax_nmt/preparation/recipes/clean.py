@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -198,6 +198,21 @@ def read_pairs(source: Path, target: Path) -> Iterator[Pair]:
         yield Pair(*lines)
 
 
+@dataclass
+class _Counts:
+    """The pairs of all parts.
+
+    Attributes:
+        kept: those that are held out included.
+        left_out: by reason.
+    """
+
+    pairs: int = 0
+    kept: int = 0
+    held_out: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
 @dataclass(frozen=True)
 class CleanCorpus:
     """What is kept of a parallel corpus, and where it is written.
@@ -227,7 +242,7 @@ class CleanCorpus:
         Raises:
             UserError: parts are not parallel or cannot be read, or nothing is left.
         """
-        counts: Counter[str] = Counter()
+        counts = _Counts()
         every, prefix = self.hold_out or (0, "")
         with ExitStack() as stack:
 
@@ -238,22 +253,22 @@ class CleanCorpus:
             kept = output(self.output)
             held_out = output(prefix) if every else kept
             for source, target in parts:
-                before = counts["pairs"]
+                before = counts.pairs
                 pairs = Progress(read_pairs(source, target), source.name, "pairs")
                 for pair in pairs:
-                    counts["pairs"] += 1
+                    counts.pairs += 1
                     reason = self.wanted.reason(pair)
                     if reason is not None:
-                        counts[reason] += 1
+                        counts.left_out[reason] += 1
                         continue
-                    counts["kept"] += 1
-                    if every and counts["kept"] % every == 0:
-                        counts["held out"] += 1
+                    counts.kept += 1
+                    if every and counts.kept % every == 0:
+                        counts.held_out += 1
                         self._write_pair(held_out, pair)
                     else:
                         self._write_pair(kept, pair)
-                print(f"  {source.name}, {target.name}: {counts['pairs'] - before:,} pairs")
-            if counts["kept"] == counts["held out"]:
+                print(f"  {source.name}, {target.name}: {counts.pairs - before:,} pairs")
+            if counts.kept == counts.held_out:
                 raise UserError(f"nothing is left of {parts[0][0]} and the other parts")
         _report(counts, self.wanted)
 
@@ -263,14 +278,14 @@ class CleanCorpus:
             file.write((text.lower() if side in self.lowercase else text) + "\n")
 
 
-def _report(counts: Counter[str], wanted: Filter) -> None:
-    print(f"  kept {counts['kept']:,} of {counts['pairs']:,} pairs")
+def _report(counts: _Counts, wanted: Filter) -> None:
+    print(f"  kept {counts.kept:,} of {counts.pairs:,} pairs")
     limits = {
         "long": f" ({wanted.max_words} words)",
         "ratio": f" ({wanted.max_ratio:g})" if wanted.max_ratio else "",
     }
     for reason, said in REASONS.items():
-        if counts[reason]:
-            print(f"  left out {counts[reason]:,}: {said}{limits.get(reason, '')}")
-    if counts["held out"]:
-        print(f"  held out {counts['held out']:,} of those kept")
+        if counts.left_out[reason]:
+            print(f"  left out {counts.left_out[reason]:,}: {said}{limits.get(reason, '')}")
+    if counts.held_out:
+        print(f"  held out {counts.held_out:,} of those kept")
