@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import importlib
 import re
 import subprocess
 import sys
@@ -143,3 +144,33 @@ def test_no_module_imports_itself_in_a_circle():
         imported[name] = (found & modules.keys()) - {name}
     assert len(imported) > 300
     graphlib.TopologicalSorter(imported).prepare()  # raises CycleError, which names them
+
+
+def lazy_packages():
+    """By package that loads its public names on first use, the module of each name for types."""
+    for path in sorted(PACKAGE.rglob("__init__.py")):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in body):
+            for_types = (node for node in body if isinstance(node, ast.If))
+            yield (
+                ".".join(path.parent.relative_to(REPOSITORY).parts),
+                {
+                    alias.name: each.module
+                    for node in for_types
+                    if getattr(node.test, "id", None) == "TYPE_CHECKING"
+                    for each in node.body
+                    for alias in each.names
+                },
+            )
+
+
+def test_public_names_that_load_on_first_use_are_there():
+    """After a module is renamed, too; and type checkers see what a program gets."""
+    found = dict(lazy_packages())
+    assert {"syntax_nmt", "syntax_nmt.scoring"} <= found.keys()
+    for name, modules in found.items():
+        package = importlib.import_module(name)
+        assert set(package.__all__) == modules.keys()
+        for public, module in modules.items():
+            expected = getattr(importlib.import_module(module), public)
+            assert getattr(package, public) is expected, f"{name}.{public}"

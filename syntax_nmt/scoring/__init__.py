@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
     from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
     from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
+    from syntax_nmt.scoring.translations.resampling import Confidence
     from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
     from syntax_nmt.scoring.words.settings import WordSettings
 
@@ -23,7 +24,7 @@ _MODULES = {
     "compare": "evaluation",
     "score": "evaluation",
     "Comparison": "comparison",
-    "GroupSettings": "sentences",
+    "GroupSettings": "sentence_groups",
     "Confidence": "translations.resampling",
     "LengthBins": "translations.lengths",
     "LengthLimit": "translations.lengths",
