@@ -1,7 +1,10 @@
 """The result of `syntax-nmt compare`: the systems, their differences from the first, and tests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
 
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
@@ -11,6 +14,7 @@ from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import USUAL, LongTranslations
 from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
+    SIGN,
     SignificanceTests,
     Statistics,
     adjust,
@@ -27,6 +31,7 @@ from syntax_nmt.scoring.translations.results import (
     signature_lines,
     signed,
 )
+from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_test
 from syntax_nmt.scoring.translations.significance import SIGNIFICANT
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
 
@@ -174,6 +179,10 @@ def corpus_comparison(
     Where there are several, p-values are adjusted over them, by metric and test (Holm).
     """
     scores = tested_differences(metrics, statistics, tests)
+    if SIGN in tests.names:
+        for of_system, runs in zip(scores[1:], statistics[1:]):
+            for name, score in of_system.items():
+                score.sign_test = _sign_test(metrics, name, statistics[0], runs)
     if len(scores) > 2:
         for name in metrics.names:
             adjust(of_system[name] for of_system in scores[1:])
@@ -189,4 +198,22 @@ def corpus_comparison(
         metrics.descriptions(**tests.signature()),
         systems,
         longer=USUAL.exceeded(test_set).if_any() if has_lengths else None,
+    )
+
+
+def _sign_test(
+    metrics: MetricSet, name: str, baseline: Sequence[np.ndarray], system: Sequence[np.ndarray]
+) -> SignTest:
+    """Collins' sign test of one metric.
+
+    Args:
+        baseline: of each run, the statistics of all metrics (sentences × statistics).
+        system: likewise.
+    """
+    columns = metrics.columns(name)
+    return collins_sign_test(
+        [run[:, columns] for run in baseline],
+        [run[:, columns] for run in system],
+        partial(metrics.score, name),
+        metrics.higher_is_better(name),
     )

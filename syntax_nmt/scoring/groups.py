@@ -14,7 +14,7 @@ needs it, as two gains of which one is significant may well be the same (Gelman 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from syntax_nmt.scoring.sentence_groups import SentenceGroups
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
-    SIGN,
     SignificanceTests,
     Statistics,
     adjust,
@@ -154,26 +153,6 @@ class GroupMeasures:
         """Of groups and metrics, those of a group side by side."""
         return tuple(f"{g} {name}" for g in range(self.groups) for name in self.metrics.names)
 
-    def columns(self, name: str) -> slice:
-        """The columns of a group.
-
-        Args:
-            name: one of `names`.
-        """
-        width = self.metrics.width
-        first = int(name.partition(" ")[0]) * width
-        return slice(first, first + width)
-
-    def score(self, name: str, sums: Sequence[float]) -> float:
-        """The score of a group by a metric.
-
-        Args:
-            name: one of `names`.
-            sums: of the statistics of its group.
-        """
-        of_metric = name.partition(" ")[2]
-        return self.metrics.score(of_metric, sums[self.metrics.columns(of_metric)])
-
     def score_rows(self, sums: np.ndarray) -> np.ndarray:
         """The scores of many corpora: corpora × (groups · metrics).
 
@@ -200,14 +179,6 @@ class GroupMeasures:
         rows = self.score_rows(np.stack([run.sum(axis=0) for run in statistics]))
         return dict(zip(self.names, rows.T.tolist()))
 
-    def higher_is_better(self, name: str) -> bool:
-        """Whether a rise is good.
-
-        Args:
-            name: one of `names`.
-        """
-        return self.metrics.higher_is_better(name.partition(" ")[2])
-
     def _rows(self, groups: np.ndarray) -> np.ndarray:
         corpora, number, width = groups.shape
         rows = self.metrics.score_rows(groups.reshape(corpora * number, width))
@@ -226,7 +197,7 @@ def compare_groups(
     each metric.
 
     p-values are adjusted over the tested groups of a table (Holm), of two groups not at all: their
-    interactions are one.
+    interactions are one. Collins' sign test is not made.
 
     Args:
         statistics: of all sentences, by system and run.
@@ -237,8 +208,7 @@ def compare_groups(
     tested = (sizes >= least_sentences) & (others >= least_sentences)
     measures = GroupMeasures(metrics, len(sizes))
     in_groups = [[_masked(run, masks) for run in of_system] for of_system in statistics]
-    names = tuple(name for name in tests.names if name != SIGN)
-    scores = tested_differences(measures, in_groups, replace(tests, names=names))
+    scores = tested_differences(measures, in_groups, tests)
     interactions = _interactions(measures, in_groups, tests)
     tables = []
     for place, metric in enumerate(metrics.names):

@@ -119,11 +119,6 @@ class MetricSet:
                 f"name, such as 'mean {twice}'"
             )
 
-    @property
-    def width(self) -> int:
-        """The number of statistics of a sentence."""
-        return int(self._columns[-1].stop)
-
     def signatures(self, **extra: object) -> dict[str, str]:
         """sacrebleu's signature of each metric; to call after :meth:`statistics`.
 

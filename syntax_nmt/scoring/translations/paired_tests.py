@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import mean
 
 import numpy as np
@@ -20,7 +19,6 @@ from syntax_nmt.scoring.translations.resampling import (
 )
 from syntax_nmt.scoring.translations.results import TEST_COLUMNS, ComparedScore
 from syntax_nmt.scoring.translations.seed_tests import seed_test, spread
-from syntax_nmt.scoring.translations.sign_test import collins_sign_test
 from syntax_nmt.scoring.translations.significance import ResampledTest, holm
 
 # As `--tests` names them. Fields of results have the same names, except `sign_test` for `sign`.
@@ -86,7 +84,10 @@ def differences(measures: CorpusMeasures, statistics: Statistics) -> list[Scores
 def tested_differences(
     measures: CorpusMeasures, statistics: Statistics, tests: SignificanceTests
 ) -> list[Scores]:
-    """The same with the tests of each difference, and intervals."""
+    """The same with the tests of each difference, and intervals.
+
+    Collins' sign test is not among them: it is of a whole corpus and its metrics.
+    """
     systems = differences(measures, statistics)
     if tests.draws_sentences:
         drawn = [
@@ -101,8 +102,6 @@ def tested_differences(
         _add_blocks(systems)
     if RANDOMISATION in tests.names:
         _add_randomisation(measures, systems, statistics, tests)
-    if SIGN in tests.names:
-        _add_sign_test(measures, systems, statistics)
     return systems
 
 
@@ -169,17 +168,3 @@ def _add_randomisation(
         )
         for score, p_value in zip(scores.values(), found.tolist()):
             score.randomisation = ResampledTest(p_value, 1 / (tests.trials + 1))
-
-
-def _add_sign_test(
-    measures: CorpusMeasures, systems: Sequence[Scores], statistics: Statistics
-) -> None:
-    for scores, of_system in zip(systems[1:], statistics[1:]):
-        for name, score in scores.items():
-            columns = measures.columns(name)
-            score.sign_test = collins_sign_test(
-                [run[:, columns] for run in statistics[0]],
-                [run[:, columns] for run in of_system],
-                partial(measures.score, name),
-                measures.higher_is_better(name),
-            )

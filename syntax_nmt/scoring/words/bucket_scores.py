@@ -1,14 +1,12 @@
 """Scores of words by bucket: with intervals, or with differences and their tests."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.paired_tests import (
-    SIGN,
     Scores,
     SignificanceTests,
     adjust,
@@ -70,9 +68,7 @@ def compare_words(
     tested = _Tested(counts, settings.least_words)
     found: list[Scores] = []
     if tested.measures.names:
-        names = tuple(name for name in tests.names if name != SIGN)
-        of_sentences = replace(tests, names=names)
-        found = tested_differences(tested.measures, tested.statistics, of_sentences)
+        found = tested_differences(tested.measures, tested.statistics, tests)
     tables = [_table(test_set, settings, of_kind, found) for of_kind in counts]
     for table in tables:
         for place, _ in enumerate(test_set.systems):

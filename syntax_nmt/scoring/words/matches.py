@@ -130,18 +130,8 @@ class BucketMeasures:
         first = WIDTH * self.names.index(name)
         return slice(first, first + WIDTH)
 
-    def score(self, name: str, sums: Sequence[float]) -> float:
-        """The figure of a bucket, shares in percent.
-
-        Args:
-            name: one of `names`.
-            sums: of its statistics over the sentences.
-        """
-        figures = figures_of(np.array(sums, dtype=float)[None])
-        return float(figures[self.measures[self.names.index(name)]][0])
-
     def score_rows(self, sums: np.ndarray) -> np.ndarray:
-        """The figures of many corpora: corpora × buckets.
+        """The figures of many corpora, shares in percent: corpora × buckets.
 
         Args:
             sums: of each corpus, over its sentences (corpora × statistics).
@@ -158,10 +148,6 @@ class BucketMeasures:
         """
         rows = self.score_rows(np.stack([run.sum(axis=0) for run in statistics]))
         return dict(zip(self.names, rows.T.tolist()))
-
-    def higher_is_better(self, name: str) -> bool:
-        """Whether a rise is good: of shares, not of bits."""
-        return self.measures[self.names.index(name)] != BITS
 
 
 def figures_of(counts: np.ndarray) -> dict[str, np.ndarray]:
