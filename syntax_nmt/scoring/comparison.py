@@ -21,11 +21,13 @@ from syntax_nmt.scoring.translations.paired_tests import (
     tested_differences,
 )
 from syntax_nmt.scoring.translations.results import (
+    INTERVAL,
     TEST_COLUMNS,
     ComparedScore,
     ScoredSystem,
     balanced_notes,
     column_of,
+    have_intervals,
     interval_text,
     score_cell,
     signature_lines,
@@ -35,7 +37,6 @@ from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_tes
 from syntax_nmt.scoring.translations.significance import SIGNIFICANT
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
 
-INTERVAL = "95 %"
 INTERACTION = (
     "p inter: of a difference of gains, in the group and in all other sentences, over seeds and "
     "sentences (over sentences alone with fewer than three seeds)"
@@ -167,8 +168,7 @@ class Comparison(CommandResult):
 
     @property
     def _has_intervals(self) -> bool:
-        scores = [score for system in self.systems for score in system.scores.values()]
-        return any(score.seeds is not None and score.seeds.low is not None for score in scores)
+        return have_intervals(s for system in self.systems for s in system.scores.values())
 
 
 def corpus_comparison(

@@ -32,8 +32,9 @@ from syntax_nmt.scoring.translations.paired_tests import (
 )
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores
 from syntax_nmt.scoring.translations.results import (
-    TEST_COLUMNS,
+    INTERVAL,
     ComparedScore,
+    difference_cells,
     interval_text,
     signed,
 )
@@ -101,21 +102,13 @@ class GroupTable(Result):
             digits: after the point.
         """
         digits += self.more_digits
-        compared = [group.systems[place] for group in self.groups]
-        made = {test for score in compared for test in score.tests()}
-        tests = [test for test in TEST_COLUMNS if test in made]
-        baseline, system = (self.groups[0].systems[i].name for i in (0, place))
-        head = [self.by, "sentences", baseline, system, "Δ"]
-        head += [TEST_COLUMNS[test][0] for test in tests] + ["Δ − others' Δ", "95 %", "p inter"]
-        rows = []
-        for group, score in zip(self.groups, compared):
-            row = [group.label, str(group.sentences)]
-            row += [f"{each.score:.{digits}f}" for each in (group.systems[0], score)]
-            row.append(signed(score.difference or 0.0, digits))
-            of_score = score.tests()
-            row += [of_score[t].marked_p_holm() if t in of_score else NO_FIGURE for t in tests]
-            row += _interaction_cells(score, digits)
-            rows.append(row)
+        pairs = [(group.systems[0], group.systems[place]) for group in self.groups]
+        head, *rows = difference_cells([score.name for score in pairs[0]], pairs, digits)
+        head = [self.by, "sentences", *head, "Δ − others' Δ", INTERVAL, "p inter"]
+        rows = [
+            [group.label, str(group.sentences), *row, *_interaction_cells(score, digits)]
+            for group, (_, score), row in zip(self.groups, pairs, rows)
+        ]
         title = f"{self.metric} by {self.by}; p after Holm's adjustment over the groups"
         return Table(head, rows, title)
 

@@ -1,6 +1,6 @@
 """What `score` and `compare` find of a system by a metric, and its cell in a table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.text_columns import NO_FIGURE
@@ -24,6 +24,8 @@ TEST_COLUMNS = {
     "blocks": ("p blocks", f"moderated t with seeds as blocks, {FEWEST} or more of both"),
 }
 """The tests of a difference, as its fields are named: their columns in tables, and the meaning."""
+INTERVAL = "95 %"
+"""The column of intervals of differences."""
 
 
 Metrics = Mapping[str, MetricDescription]
@@ -126,6 +128,35 @@ def score_cell(score: Score | ComparedScore, digits: int) -> str:
     if score.spread is not None:
         cell += f" sd {score.spread:.{digits}f}"
     return cell
+
+
+def have_intervals(scores: Iterable[ComparedScore]) -> bool:
+    """Whether a test over seeds gave an interval of a difference."""
+    return any(score.seeds is not None and score.seeds.low is not None for score in scores)
+
+
+def difference_cells(
+    names: Sequence[str], pairs: Sequence[tuple[ComparedScore, ComparedScore]], digits: int
+) -> list[list[str]]:
+    """Columns of a table whose p-values are adjusted over its rows: both scores, Δ, Holm's p.
+
+    Args:
+        names: of the baseline and of a system.
+        pairs: for each row the score of the baseline and that of the system.
+        digits: after the point.
+
+    Returns:
+        The head, then the rows.
+    """
+    made = {test for _, score in pairs for test in score.tests()}
+    tests = [test for test in TEST_COLUMNS if test in made]
+    lines = [[*names, "Δ", *(TEST_COLUMNS[test][0] for test in tests)]]
+    for baseline, score in pairs:
+        scores = [f"{each.score:.{digits}f}" for each in (baseline, score)]
+        found = score.tests()
+        p_values = [found[t].marked_p_holm() if t in found else NO_FIGURE for t in tests]
+        lines.append([*scores, signed(score.difference or 0.0, digits), *p_values])
+    return lines
 
 
 def interval_text(test: SeedTest, digits: int) -> str:

@@ -8,16 +8,16 @@ from syntax_nmt.reporting.findings import Table
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.translations.resampling import Interval
 from syntax_nmt.scoring.translations.results import (
-    TEST_COLUMNS,
+    INTERVAL,
     ComparedScore,
+    difference_cells,
+    have_intervals,
     interval_text,
     score_cell,
-    signed,
 )
 from syntax_nmt.scoring.words.counts import OF_REFERENCE, SOURCE
 from syntax_nmt.scoring.words.matches import BITS, F1, RECALL, SHARES
 
-INTERVAL = "95 %"
 _NAMES = {F1: "F1", BITS: "bits"}
 _LOWER_IS_BETTER = {BITS: "bits ↓"}
 _MORE_DIGITS = {BITS: 2}
@@ -165,27 +165,19 @@ class BucketTable(Result):
             digits: after the point.
         """
         digits += _MORE_DIGITS.get(self.measure, 0)
-        compared = [bucket.systems[place] for bucket in self.buckets]
-        made = {test for score in compared for test in score.tests()}
-        tests = [test for test in TEST_COLUMNS if test in made]
-        intervals = any(
-            score.seeds is not None and score.seeds.low is not None for score in compared
-        )
-        head = [self.by, "words", self.systems[0], self.systems[place], "Δ"]
-        head += [TEST_COLUMNS[test][0] for test in tests] + [INTERVAL] * intervals
-        rows = []
-        for bucket, score in zip(self.buckets, compared):
-            row = [bucket.bucket, str(bucket.words)]
-            row += [f"{each.score:.{digits}f}" for each in (bucket.systems[0], score)]
-            row.append(signed(score.difference or 0.0, digits))
-            of_score = score.tests()
-            row += [of_score[t].marked_p_holm() if t in of_score else NO_FIGURE for t in tests]
-            if intervals:
+        pairs = [(bucket.systems[0], bucket.systems[place]) for bucket in self.buckets]
+        compared = [score for _, score in pairs]
+        head, *rows = difference_cells([score.name for score in pairs[0]], pairs, digits)
+        head = [self.by, "words", *head]
+        rows = [[each.bucket, str(each.words), *row] for each, row in zip(self.buckets, rows)]
+        if have_intervals(compared):
+            head.append(INTERVAL)
+            for score, row in zip(compared, rows):
                 row.append(interval_text(score.seeds, digits) if score.seeds else NO_FIGURE)
-            rows.append(row)
         tested = len(self.tested())
         count = f"{tested} bucket{'s' * (tested > 1)}"
-        adjustment = f"; p after Holm's adjustment over {count}" if tests else ""
+        made = any(score.tests() for score in compared)
+        adjustment = f"; p after Holm's adjustment over {count}" if made else ""
         return Table(head, rows, f"{self}{adjustment}")
 
 
