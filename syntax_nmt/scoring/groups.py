@@ -39,7 +39,7 @@ from syntax_nmt.scoring.translations.results import (
     signed,
 )
 from syntax_nmt.scoring.translations.seed_tests import population_test
-from syntax_nmt.scoring.translations.significance import SeedTest, holm
+from syntax_nmt.scoring.translations.significance import SeedTest, adjust_tests
 
 
 @dataclass(kw_only=True)
@@ -284,9 +284,8 @@ def _adjust(groups: Sequence[GroupOfSentences], systems: int) -> None:
         scores = [group.systems[place] for group in groups if group.tested]
         adjust(scores)
         made = [score.interaction_test for score in scores if score.interaction_test is not None]
-        made = [test for test in made if test.p_value is not None]
-        p_values = [test.p_value for test in made if test.p_value is not None]
-        # Of two groups the interactions are the same but for the sign.
-        adjusted = p_values if len(groups) == 2 else holm(p_values)
-        for test, p_value in zip(made, adjusted):
-            test.p_holm = p_value
+        if len(groups) == 2:  # the interactions are the same but for the sign
+            for test in made:
+                test.p_holm = test.p_value
+        else:
+            adjust_tests(made)

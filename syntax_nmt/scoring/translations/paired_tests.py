@@ -19,7 +19,7 @@ from syntax_nmt.scoring.translations.resampling import (
 )
 from syntax_nmt.scoring.translations.results import TEST_COLUMNS, ComparedScore
 from syntax_nmt.scoring.translations.seed_tests import seed_test, spread
-from syntax_nmt.scoring.translations.significance import ResampledTest, holm
+from syntax_nmt.scoring.translations.significance import ResampledTest, adjust_tests
 
 # As `--tests` names them. Fields of results have the same names, except `sign_test` for `sign`.
 USUAL_TESTS = ("bootstrap", "randomisation", "sign", "seeds")
@@ -109,11 +109,7 @@ def adjust(scores: Iterable[ComparedScore]) -> None:
     """Adds Holm's p to the tests of several differences, for each kind of test."""
     made = [score.tests() for score in scores]
     for name in TEST_COLUMNS:
-        known = [tests[name] for tests in made if name in tests]
-        p_values = {id(test): test.p_value for test in known if test.p_value is not None}
-        known = [test for test in known if id(test) in p_values]
-        for test, p_value in zip(known, holm(list(p_values.values()))):
-            test.p_holm = p_value
+        adjust_tests(tests[name] for tests in made if name in tests)
 
 
 def _add_bootstrap(systems: Sequence[Scores], drawn: Sequence[np.ndarray]) -> None:

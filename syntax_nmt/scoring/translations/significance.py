@@ -1,6 +1,6 @@
 """What a test says of a difference, and how tables say it; the adjustment for several tests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.text_columns import NO_FIGURE
@@ -117,3 +117,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
         least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
         adjusted[place] = least
     return adjusted
+
+
+def adjust_tests(tests: Iterable[DifferenceTest]) -> None:
+    """Adds Holm's p to each of several tests; those that say nothing do not count."""
+    known = [(test, test.p_value) for test in tests if test.p_value is not None]
+    for (test, _), p_value in zip(known, holm([p_value for _, p_value in known])):
+        test.p_holm = p_value
