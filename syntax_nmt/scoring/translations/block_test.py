@@ -19,6 +19,7 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
+from syntax_nmt.scoring.translations.seed_tests import student_test
 from syntax_nmt.scoring.translations.significance import FEWEST, SeedTest
 
 
@@ -54,11 +55,7 @@ class SeedBlocks:
             degrees = min(degrees, self._most)
         if not variance > 0:
             return SeedTest.without_p(len(found))
-        difference, error = float(found.mean()), math.sqrt(variance / len(found))
-        # Student's t: `stdtr` is its distribution function, `stdtrit` the inverse.
-        p_value = 2 * float(special.stdtr(degrees, -abs(difference) / error))
-        half = float(special.stdtrit(degrees, 0.975)) * error
-        return SeedTest((len(found),), p_value, degrees, difference - half, difference + half)
+        return student_test((len(found),), float(found.mean()), variance / len(found), degrees)
 
     def _differences(self, baseline: int, system: int) -> np.ndarray:
         """Of the seeds that both have."""

@@ -53,9 +53,8 @@ def seed_test(
     difference = float(np.mean(system) - np.mean(baseline))
     degrees = _degrees(sum(parts), parts, seeds)
     variance = sum(parts) + max(0.0, _shared_variance(drawn_baseline, drawn_system))
-    p_value = _student(difference, sum(parts), degrees)
-    half = _half_width(variance, _degrees(variance, parts, seeds))
-    return SeedTest(seeds, p_value, degrees, difference - half, difference + half)
+    of_interval = variance, _degrees(variance, parts, seeds)
+    return student_test(seeds, difference, sum(parts), degrees, of_interval)
 
 
 def population_test(
@@ -83,8 +82,27 @@ def population_test(
         return SeedTest.without_p(*seeds)
     if min(seeds) >= FEWEST:
         degrees = _degrees(variance, parts, seeds) if sum(parts) else math.inf
+    return student_test(seeds, difference, variance, degrees)
+
+
+def student_test(
+    seeds: tuple[int, ...],
+    difference: float,
+    variance: float,
+    degrees: float | None,
+    of_interval: tuple[float, float] | None = None,
+) -> SeedTest:
+    """Student's t of a difference and its 95 % interval; normal without degrees of freedom.
+
+    Args:
+        seeds: as of :class:`SeedTest`.
+        variance: of the difference.
+        degrees: of freedom of the variance; None or infinite = it is known.
+        of_interval: a variance and its degrees of freedom; None = the same.
+    """
+    wider, its_degrees = of_interval or (variance, degrees)
     p_value = _student(difference, variance, degrees)
-    half = _half_width(variance, degrees)
+    half = _half_width(wider, its_degrees)
     return SeedTest(seeds, p_value, degrees, difference - half, difference + half)
 
 
