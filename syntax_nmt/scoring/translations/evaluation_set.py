@@ -77,10 +77,11 @@ class System:
         """The file of each run."""
         return [run.name for run in self.runs]
 
-    def own_files(self, option: str, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
-        """What an option gives for each of its runs.
+    def own_files(self, what: str, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
+        """The files that are given for each of its runs.
 
         Args:
+            what: the option that gives them, or what they are; messages put the name behind it.
             given: the files, by system.
 
         Raises:
@@ -89,7 +90,7 @@ class System:
         paths = given.get(self.name, ())
         if len(paths) != len(self.runs):
             raise UserError(
-                f"{option} {self.name}: {len(paths)} files for {len(self.runs)} runs: give every "
+                f"{what} {self.name}: {len(paths)} files for {len(self.runs)} runs: give every "
                 "system as many as it has translations"
             )
         return paths

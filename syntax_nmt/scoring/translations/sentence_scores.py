@@ -57,12 +57,7 @@ class SentenceScores:
         """
         by_system, names = [], []
         for system in test_set.systems:
-            paths = files.get(system.name, ())
-            if len(paths) != len(system.runs):
-                raise UserError(
-                    f"sentence scores of {system.name}: {len(paths)} files for "
-                    f"{len(system.runs)} runs: give every system as many as it has translations"
-                )
+            paths = system.own_files("sentence scores of", files)
             read = [
                 _read_run(path, run, test_set.sentences) for path, run in zip(paths, system.runs)
             ]
