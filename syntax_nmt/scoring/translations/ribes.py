@@ -20,20 +20,16 @@ from sacrebleu.metrics.base import Metric, Score, Signature
 
 from syntax_nmt.scoring.translations.unique_runs import shortest_unique_runs
 
-ALPHA = 0.25
-BETA = 0.10
+ALPHA = 0.25  # exponent of the precision
+BETA = 0.10  # exponent of the brevity penalty
 
 
-def sentence_ribes(
-    hypothesis: Sequence[str], reference: Sequence[str], alpha: float = ALPHA, beta: float = BETA
-) -> float | None:
+def sentence_ribes(hypothesis: Sequence[str], reference: Sequence[str]) -> float | None:
     """The score of one sentence against one reference, from 0 to 1; None without a reference.
 
     Args:
         hypothesis: words of the translation.
         reference: words of the reference; may be empty.
-        alpha: exponent of the precision.
-        beta: exponent of the brevity penalty.
     """
     if not reference:
         return None
@@ -48,7 +44,7 @@ def sentence_ribes(
         agreement = 0.0
     else:
         agreement = _ascending_pairs(order) / math.comb(len(order), 2)
-    return agreement * precision**alpha * brevity**beta
+    return agreement * precision**ALPHA * brevity**BETA
 
 
 def matched_positions(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
