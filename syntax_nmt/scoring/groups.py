@@ -203,6 +203,8 @@ def compare_groups(
     in_groups = [[_masked(run, masks) for run in of_system] for of_system in statistics]
     scores = tested_differences(measures, in_groups, tests)
     interactions = _interactions(measures, in_groups, tests)
+    outside = int((groups.members < 0).sum())
+    descriptions = metrics.descriptions()
     tables = []
     for place, metric in enumerate(metrics.names):
         found = [
@@ -222,8 +224,7 @@ def compare_groups(
             for g, label in enumerate(groups.labels)
         ]
         _adjust(found, len(test_set.systems))
-        outside = int((groups.members < 0).sum())
-        digits = metrics.descriptions()[metric].more_digits
+        digits = descriptions[metric].more_digits
         tables.append(GroupTable(groups.by, metric, outside, found, least_sentences, digits))
     return tables
 

@@ -1,7 +1,6 @@
 """The files of `syntax-nmt score`, `compare` and `report`: systems, references, source."""
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from html import unescape
@@ -11,12 +10,13 @@ from syntax_nmt.arguments import add_flags
 from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, note
 from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
 
-_FEW_SAME = 0.1  # sentences; tokenisation and unknown words may change many
+# Share of the T- lines; below it we note another text. Tokenisation and unknown words change many.
+_FEW_SAME = 0.1
 
 Files = dict[str, list[str]]
 """By name, the files that belong to a system."""
@@ -125,11 +125,10 @@ def _note_another_text(files: Sequence[str], references: Sequence[Text]) -> None
         same = sum(_letters(line) in sentences for line, sentences in zip(own, known))
         if own and same < _FEW_SAME * len(own):
             names = " and ".join(text.name for text in references)
-            print(
-                f"note: {path}: {same} of its {len(own)} T- lines are those of {names}: is it the "
+            note(
+                f"{path}: {same} of its {len(own)} T- lines are those of {names}: is it the "
                 "reference of this test set, in the language of the translations? (--force: no "
-                "note)",
-                file=sys.stderr,
+                "note)"
             )
             return
 
