@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.accuracy import AccuracyFigures
 from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
 from syntax_nmt.scoring.groups import compare_groups
-from syntax_nmt.scoring.parallel_text import check_parallel
+from syntax_nmt.scoring.parallel_text import check_parallel, read_parallel_trees
 from syntax_nmt.scoring.scores import Scores, corpus_scores
 from syntax_nmt.scoring.sentence_groups import GroupSettings, sentence_groups
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
@@ -57,8 +56,7 @@ def score(
 
 def _factors(test_set: TestSet, conllu: str) -> dict[str, dict[str, AccuracyFigures]]:
     """By system and factor, the accuracy over all its runs."""
-    trees = list(read_conllu(conllu, one_root=False))
-    check_parallel(conllu, len(trees), test_set.references[0].name, test_set.sentences, "sentences")
+    trees = read_parallel_trees(conllu, test_set.references[0].name, test_set.sentences)
     found = {}
     for system in test_set.systems:
         factors = [

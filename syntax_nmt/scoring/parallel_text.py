@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.subwords import detect_scheme, join_pieces, pieces_per_word
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
@@ -135,3 +137,18 @@ def read_parallel(*paths: str | Path) -> list[list[str]]:
     for path, column in zip(paths, columns):
         check_parallel(str(path), len(column), str(paths[0]), len(columns[0]))
     return columns
+
+
+def read_parallel_trees(path: str, other: str, sentences: int) -> list[DependencyTree | None]:
+    """The trees of a CoNLL-U file, which may have several roots; None = no parse.
+
+    Args:
+        other: the text that they are parallel to, for messages.
+        sentences: how many it has.
+
+    Raises:
+        UserError: the file is damaged, or has another number of sentences.
+    """
+    trees = list(read_conllu(path, one_root=False))
+    check_parallel(path, len(trees), other, sentences, "sentences")
+    return trees

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree, word_depths
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.parallel_text import check_parallel
+from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 
@@ -95,9 +94,8 @@ def sentence_groups(settings: GroupSettings, test_set: TestSet) -> list[Sentence
     """
     trees: list[DependencyTree | None] = []
     if settings.trees is not None:
-        trees = list(read_conllu(settings.trees, one_root=False))
         reference = test_set.references[0].name
-        check_parallel(settings.trees, len(trees), reference, test_set.sentences, "sentences")
+        trees = read_parallel_trees(settings.trees, reference, test_set.sentences)
     found = []
     for kind in dict.fromkeys(settings.by):
         if kind == RELATION:

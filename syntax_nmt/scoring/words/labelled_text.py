@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from syntax_nmt.data.annotation_transfer import of_this_text, transfer_dependencies
-from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.alignments.alignment import links_outside, read_gold
-from syntax_nmt.scoring.parallel_text import check_parallel
+from syntax_nmt.scoring.parallel_text import check_parallel, read_parallel_trees
 from syntax_nmt.scoring.translations.evaluation_set import Text
 from syntax_nmt.scoring.words.buckets import Labels, label_of_count, labels_of_tree
 
@@ -51,8 +50,7 @@ def trees_over(path: str, words: Words) -> Trees:
         UserError: it is damaged, has another number of sentences, or is of another text; the
             message names file and line.
     """
-    trees = list(read_conllu(path, one_root=False))
-    check_parallel(path, len(trees), words.name, len(words.sentences), "sentences")
+    trees = read_parallel_trees(path, words.name, len(words.sentences))
     return [
         None if tree is None else _over(tree, tokens, path, f"{words.name}:{number}")
         for number, (tree, tokens) in enumerate(zip(trees, words.sentences), start=1)
@@ -96,10 +94,9 @@ class SourceLinks:
     """
 
     def __init__(self, conllu: str, links: str, base: int, reference: Words) -> None:
-        trees = list(read_conllu(conllu, one_root=False))
-        found = [gold.possible for gold in read_gold(links, base, "--links-base")]
         sentences = len(reference.sentences)
-        check_parallel(conllu, len(trees), reference.name, sentences, "sentences")
+        trees = read_parallel_trees(conllu, reference.name, sentences)
+        found = [gold.possible for gold in read_gold(links, base, "--links-base")]
         check_parallel(links, len(found), reference.name, sentences, "sentences")
         self._trees = [
             None if tree is None else tree.collapse(tree.num_surface_tokens) for tree in trees
