@@ -4,6 +4,7 @@ import pytest
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
+from syntax_nmt.scoring import TestSet
 
 REFERENCE = sentences(40)
 OUTPUT = noisy(REFERENCE, 1, 0.3)
@@ -42,9 +43,19 @@ def test_pieces_are_noticed_and_joined(files, capsys, scheme, lines):
     plain = scores(capsys, files, "plain")
     assert scores(capsys, files, "pieces") != plain
     main(["score", str(files / "pieces"), "-r", str(files / "ref")])
-    assert f"pieces is in pieces of {scheme}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"pieces is in pieces of {scheme}" in said
+    assert "add --join-subwords, or score the text in words (--force: no note)" in said
     assert scores(capsys, files, "pieces", "--join-subwords") == plain
     main(["score", str(files / "pieces"), "-r", str(files / "ref"), "--join-subwords"])
+    main(["score", str(files / "pieces"), "-r", str(files / "ref"), "--force"])
+    assert "in pieces" not in capsys.readouterr().err
+    python = {"systems": {"a": [str(files / "pieces")]}, "references": [str(files / "ref")]}
+    TestSet.read(**python)
+    said = capsys.readouterr().err
+    assert "add join_subwords=True, or score the text in words (quiet=True: no note)" in said
+    TestSet.read(**python, quiet=True)
+    TestSet.read(**python, join_subwords=True)
     assert "in pieces" not in capsys.readouterr().err
 
 

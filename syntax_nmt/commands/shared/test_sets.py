@@ -11,7 +11,7 @@ from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError, note
-from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text, note_if_in_pieces
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
 
@@ -102,8 +102,10 @@ def read_test_set(args: argparse.Namespace) -> TestSet:
         args.source,
         linearised=linearised,
         join_subwords=args.join_subwords,
-        quiet=args.force,
+        quiet=True,
     )
+    if not (args.join_subwords or args.force):
+        note_if_in_pieces(test_set, "--join-subwords", "--force")
     if args.reference and not args.force:
         files = [path for name in systems.keys() - linearised.keys() for path in systems[name]]
         _note_another_text(files, test_set.references)

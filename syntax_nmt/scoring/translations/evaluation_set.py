@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
 
@@ -152,18 +152,20 @@ class TestSet:
             text.check_parallel(of_references[0])
         if not of_references[0].sentences:
             raise UserError(f"{of_references[0].name}: is empty: give a sentence a line")
-        words = partial(in_words, join=join_subwords, quiet=quiet)
-        of_references = [words(text) for text in of_references]
+        if join_subwords:
+            of_references = [in_words(text) for text in of_references]
+            translations = {name: tuple(map(in_words, runs)) for name, runs in translations.items()}
         of_systems = [
-            System(
-                name, tuple(map(words, runs)), _balanced(systems[name], read, linearised.get(name))
-            )
+            System(name, runs, _balanced(systems[name], read, linearised.get(name)))
             for name, runs in translations.items()
         ]
         of_source = _generated_source(read) if source is None else read_text(source)
         if of_source is not None:
             of_source.check_parallel(of_references[0])
-        return cls(tuple(of_systems), tuple(of_references), of_source)
+        found = cls(tuple(of_systems), tuple(of_references), of_source)
+        if not (join_subwords or quiet):
+            note_if_in_pieces(found, "join_subwords=True", "quiet=True")
+        return found
 
     @property
     def sentences(self) -> int:
@@ -173,7 +175,7 @@ class TestSet:
     @cached_property
     def source_words(self) -> tuple[str, ...]:
         """The sentences of the source, with known pieces joined to words."""
-        return () if self.source is None else in_words(self.source, join=True).sentences
+        return () if self.source is None else in_words(self.source).sentences
 
 
 def read_text(path: str) -> Text:
@@ -216,25 +218,14 @@ def _balanced(
     return tuple(brackets.balanced(output.tokens or output.hypotheses) for output in outputs)
 
 
-def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
-    """A text with joined words; otherwise warns on stderr that it is in pieces.
-
-    Args:
-        join: whether to join subwords.
-        quiet: do not warn.
+def in_words(text: Text) -> Text:
+    """A text with pieces joined to words.
 
     Raises:
         UserError: a piece reaches over the end of a word.
     """
-    scheme = (detect_scheme if join else scheme_of_text)(text.sentences)
+    scheme = detect_scheme(text.sentences)
     if scheme == NO_SUBWORDS:
-        return text
-    if not join:
-        if not quiet:
-            note(
-                f"{text.name} is in pieces of {scheme}, and scores of pieces are not those "
-                f"of words: add --join-subwords, or score the text in words (--force: no note)"
-            )
         return text
     joined = []
     for number, sentence in enumerate(text.sentences, start=1):
@@ -244,6 +235,23 @@ def in_words(text: Text, join: bool, quiet: bool = False) -> Text:
         # A translation that was cut off at --max-len may end within a word.
         joined.append(words.removesuffix(CONTINUED) if scheme == SUBWORD_NMT else words)
     return Text(text.name, tuple(joined))
+
+
+def note_if_in_pieces(test_set: TestSet, join: str, quiet: str) -> None:
+    """Warns on stderr of texts in pieces.
+
+    Args:
+        join: what the caller adds to have them joined: an option, or an argument.
+        quiet: what the caller adds to have no note.
+    """
+    runs = (run for system in test_set.systems for run in system.runs)
+    for text in (*test_set.references, *runs):
+        scheme = scheme_of_text(text.sentences)
+        if scheme != NO_SUBWORDS:
+            note(
+                f"{text.name} is in pieces of {scheme}, and scores of pieces are not those of "
+                f"words: add {join}, or score the text in words ({quiet}: no note)"
+            )
 
 
 def note_if_tokenised(test_set: TestSet) -> None:
