@@ -94,8 +94,9 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         "--brevity",
         choices=BREVITIES,
         default=CLOSEST,
-        help="the reference whose length the brevity penalty of BLEU reads: the one closest to the "
-        "translation's, or the shortest, as in NIST's mteval (default: closest)",
+        help="the reference whose length the penalties of BLEU, character BLEU, Otem and Utem "
+        "read: the one closest to the translation's, or the shortest, as in NIST's mteval "
+        "(default: closest)",
     )
     add("--force", action="store_true", help="do not warn if the text looks tokenised")
     add(

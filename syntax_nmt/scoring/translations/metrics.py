@@ -1,4 +1,5 @@
-"""Corpus metrics of translation: sacrebleu's BLEU, chrF and TER, character BLEU, and RIBES.
+"""Corpus metrics of translation: sacrebleu's BLEU, chrF and TER, character BLEU, RIBES, Otem and
+Utem, and the means of sentence scores that are given.
 
 All of them are functions of sums over sentences. So each sentence is processed once, and scores by
 length, of resampled test sets or with a sentence replaced cost a few additions.
@@ -207,7 +208,7 @@ class MetricSet:
         return {name: list(column) for name, column in zip(self.names, zip(*scores))}
 
     def scores(self, sums: Sequence[float]) -> list[float]:
-        """The score of a corpus by each metric, in percent.
+        """The score of a corpus by each metric, on its own scale.
 
         Args:
             sums: of the statistics over its sentences.
@@ -252,7 +253,7 @@ class MetricSet:
         return self._columns[self.names.index(name)]
 
     def score(self, name: str, sums: Sequence[float]) -> float:
-        """The score of a corpus by one metric, in percent.
+        """The score of a corpus by one metric, on its own scale.
 
         Args:
             name: one of `names`.
