@@ -29,7 +29,7 @@ TESTS = (*USUAL_TESTS, BLOCKS)
 
 Statistics = Sequence[Sequence[np.ndarray]]
 """The statistics of sentences, by system and run (sentences × statistics)."""
-Scores = dict[str, ComparedScore]
+ComparedScores = dict[str, ComparedScore]
 """Of a system, by measure."""
 
 
@@ -66,7 +66,7 @@ class SignificanceTests:
         return BOOTSTRAP in self.names or SEEDS in self.names
 
 
-def differences(measures: CorpusMeasures, statistics: Statistics) -> list[Scores]:
+def differences(measures: CorpusMeasures, statistics: Statistics) -> list[ComparedScores]:
     """The scores of each system by measure, and their differences from the first system's."""
     found = [
         {
@@ -83,7 +83,7 @@ def differences(measures: CorpusMeasures, statistics: Statistics) -> list[Scores
 
 def tested_differences(
     measures: CorpusMeasures, statistics: Statistics, tests: SignificanceTests
-) -> list[Scores]:
+) -> list[ComparedScores]:
     """The same with the tests of each difference, and intervals.
 
     Collins' sign test is not among them: it is of a whole corpus and its metrics.
@@ -112,7 +112,7 @@ def adjust(scores: Iterable[ComparedScore]) -> None:
         adjust_tests(tests[name] for tests in made if name in tests)
 
 
-def _add_bootstrap(systems: Sequence[Scores], drawn: Sequence[np.ndarray]) -> None:
+def _add_bootstrap(systems: Sequence[ComparedScores], drawn: Sequence[np.ndarray]) -> None:
     """Adds p-values, and intervals of scores.
 
     Args:
@@ -126,7 +126,7 @@ def _add_bootstrap(systems: Sequence[Scores], drawn: Sequence[np.ndarray]) -> No
                 score.bootstrap = ResampledTest(p_value, 1 / (len(found) + 1))
 
 
-def _add_seeds(systems: Sequence[Scores], drawn: Sequence[np.ndarray]) -> None:
+def _add_seeds(systems: Sequence[ComparedScores], drawn: Sequence[np.ndarray]) -> None:
     """Adds p-values over seeds, and intervals of differences.
 
     Args:
@@ -139,7 +139,7 @@ def _add_seeds(systems: Sequence[Scores], drawn: Sequence[np.ndarray]) -> None:
             )
 
 
-def _add_blocks(systems: Sequence[Scores]) -> None:
+def _add_blocks(systems: Sequence[ComparedScores]) -> None:
     """Adds p-values over seeds that are blocks: runs at the same place have the same seed."""
     for name in systems[0]:
         blocks = SeedBlocks([dict(enumerate(scores[name].runs)) for scores in systems])
@@ -149,7 +149,7 @@ def _add_blocks(systems: Sequence[Scores]) -> None:
 
 def _add_randomisation(
     measures: CorpusMeasures,
-    systems: Sequence[Scores],
+    systems: Sequence[ComparedScores],
     statistics: Statistics,
     tests: SignificanceTests,
 ) -> None:

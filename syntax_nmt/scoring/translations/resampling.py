@@ -23,7 +23,7 @@ from syntax_nmt.reporting.result import Result
 
 # The scores of corpora by all metrics (corpora × metrics), from sums of their statistics (corpora ×
 # statistics).
-Scores = Callable[[np.ndarray], np.ndarray]
+ScoreRows = Callable[[np.ndarray], np.ndarray]
 
 SEED = 12345  # sacrebleu's own
 RESAMPLES = 1000
@@ -33,7 +33,10 @@ _ROUNDING = 1e-9  # smaller differences count as 0
 
 
 def bootstrap_scores(
-    statistics: Sequence[np.ndarray], scores: Scores, resamples: int = RESAMPLES, seed: int = SEED
+    statistics: Sequence[np.ndarray],
+    score_rows: ScoreRows,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> np.ndarray:
     """The scores of each run on test sets drawn from the sentences with replacement.
 
@@ -41,7 +44,7 @@ def bootstrap_scores(
 
     Args:
         statistics: of each run, one row a sentence (sentences × statistics).
-        scores: from sums of statistics.
+        score_rows: from sums of statistics.
         resamples: how many test sets.
 
     Returns:
@@ -53,7 +56,7 @@ def bootstrap_scores(
     for size in _block_sizes(resamples, sentences):
         drawn = rng.choice(sentences, size=(size, sentences), replace=True)
         counts = np.stack([np.bincount(row, minlength=sentences) for row in drawn]).astype(float)
-        rows.append(np.stack([scores(counts @ run) for run in statistics], axis=1))
+        rows.append(np.stack([score_rows(counts @ run) for run in statistics], axis=1))
     return np.concatenate(rows)
 
 
@@ -120,7 +123,7 @@ def bootstrap_p_value(baseline: np.ndarray, system: np.ndarray, difference: floa
 def randomisation_p_values(
     baseline: Sequence[np.ndarray],
     system: Sequence[np.ndarray],
-    scores: Scores,
+    score_rows: ScoreRows,
     trials: int = TRIALS,
     seed: int = SEED,
     enough: int | None = None,
@@ -134,20 +137,21 @@ def randomisation_p_values(
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
         system: likewise; the number of runs may differ.
-        scores: from sums of statistics.
+        score_rows: from sums of statistics.
         trials: how many, at most.
         enough: trials end when this number had, for each metric, at least the real difference
             (Besag and Clifford, 1991): a large p needs few trials. None = all trials are made.
     """
     first, second = (
-        _mean_scores([run.sum(axis=0)[None] for run in side], scores) for side in (baseline, system)
+        _mean_scores([run.sum(axis=0)[None] for run in side], score_rows)
+        for side in (baseline, system)
     )
     real = np.abs(first - second)[0]
     rng = np.random.default_rng(seed)
     made, beyond = 0, np.zeros(len(real), dtype=int)
     for shuffled in _shuffled_sums([*baseline, *system], trials, rng):
         sides = shuffled[: len(baseline)], shuffled[len(baseline) :]
-        dealt, others = (_mean_scores(side, scores) for side in sides)
+        dealt, others = (_mean_scores(side, score_rows) for side in sides)
         made += len(dealt)
         beyond += (np.abs(dealt - others) >= real - _ROUNDING).sum(axis=0)
         if enough is not None and (beyond >= enough).all():
@@ -209,9 +213,9 @@ def _block_sizes(rows: int, columns: int, multiple: int = 1) -> Iterator[int]:
         rows -= block
 
 
-def _mean_scores(sums: Sequence[np.ndarray], scores: Scores) -> np.ndarray:
+def _mean_scores(sums: Sequence[np.ndarray], score_rows: ScoreRows) -> np.ndarray:
     """Rows of sums, of each run, to rows of scores, averaged over the runs."""
-    return np.mean([scores(run) for run in sums], axis=0)
+    return np.mean([score_rows(run) for run in sums], axis=0)
 
 
 def _p_value(beyond: np.ndarray) -> float:

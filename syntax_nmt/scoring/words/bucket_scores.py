@@ -7,7 +7,7 @@ import numpy as np
 
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.paired_tests import (
-    Scores,
+    ComparedScores,
     SignificanceTests,
     adjust,
     differences,
@@ -66,7 +66,7 @@ def compare_words(
     """
     counts = count_words(test_set, settings)
     tested = _Tested(counts, settings.least_words)
-    found: list[Scores] = []
+    found: list[ComparedScores] = []
     if tested.measures.names:
         found = tested_differences(tested.measures, tested.statistics, tests)
     tables = [_table(test_set, settings, of_kind, found) for of_kind in counts]
@@ -105,7 +105,10 @@ def _key(counts: BucketCounts, bucket: str) -> str:
 
 
 def _table(
-    test_set: TestSet, settings: WordSettings, counts: BucketCounts, tested: Sequence[Scores]
+    test_set: TestSet,
+    settings: WordSettings,
+    counts: BucketCounts,
+    tested: Sequence[ComparedScores],
 ) -> BucketTable:
     """The table of one kind of buckets.
 
