@@ -1,8 +1,11 @@
 """The dictionaries that fairseq hands about in a training."""
 
-from typing import Any
+from __future__ import annotations
 
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # programs that score files import kinds of annotation, and no torch
+    from torch import Tensor
 
 Batch = dict[str, Any]
 """A batch of sentence pairs: fairseq's `id`, `nsentences`, `ntokens`, `target`, `net_input`, the
