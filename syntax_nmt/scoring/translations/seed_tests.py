@@ -96,7 +96,7 @@ def student_test(
 
     Args:
         seeds: as of :class:`SeedTest`.
-        variance: of the difference.
+        variance: of the difference, over seeds and sentences or over seeds alone.
         degrees: of freedom of the variance; None or infinite = it is known.
         of_interval: a variance and its degrees of freedom; None = the same.
     """
