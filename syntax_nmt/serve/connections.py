@@ -88,8 +88,8 @@ def server_of(
         seconds: for the head of a request.
         seconds_to_end: for requests that are running when the server is interrupted.
     """
-    # Each descriptor more than these is for the files of models and of the page. Two rounds of the
-    # backlog may be accepted before the first connection is closed.
+    # Each descriptor more than these is for the files of models and of the page. asyncio accepts as
+    # many as the backlog in each round of its loop, and closes a connection some rounds later.
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = max(1, min(MOST_CONNECTIONS, descriptors // 4))
     http: Any = partial(BoundedHTTP, most=most, seconds=seconds)
@@ -100,7 +100,7 @@ def server_of(
         http=http,
         ws="none",
         log_level="warning",
-        backlog=most,
+        backlog=max(1, most // 4),
         timeout_graceful_shutdown=seconds_to_end,
     )
     for name in _LOGGERS:
