@@ -1,4 +1,5 @@
-"""A small built-in corpus, prepared once for all tests and for the processes that run them."""
+"""Prepared folders of tests: a small built-in corpus, made once for all tests and for the processes
+that run them, and the task over a folder."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -17,7 +17,7 @@ from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomic
 from syntax_nmt.errors import UserError, one_line_errors
 
 DONE = "done.json"
-PARSED = "parsed"  # a control whose texts come without annotation, so that `prepare` parses them
+PARSED = "parsed"  # a control that has the texts alone, so that `prepare` parses them
 
 
 def _built_in_tests(data: Mapping[str, Any]) -> dict[str, str]:
@@ -70,7 +70,7 @@ def plan_control(plan: Mapping[str, Any], kind: str, seed: int) -> dict[str, Any
 
     Args:
         plan: of the data whose annotation it is made of.
-        kind: of `syntax-nmt control`.
+        kind: of `syntax-nmt control`, or :data:`PARSED`.
     """
     drawn = {"of": plan["key"], "kind": kind, "seed": seed}
     if kind not in ("shuffled", "borrowed"):  # draws nothing: one for all seeds
@@ -118,15 +118,16 @@ def _write_control(
 ) -> None:
     """The texts of other data, and beside them controls of the annotation of their words.
 
-    What a control cannot be made of, chunks where it is one of heads, stays as it is.
+    What a control cannot be made of, chunks where it is one of heads, stays as it is. A parsed one
+    has no annotation yet.
     """
-    if plan["control"]["kind"] == PARSED:
+    kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
+    if kind == PARSED:
         for name in ("train", "valid", *plan["tests"]):
             for side in ("source", "target"):
                 text = f"{name}.{plan['data'][side]}"
                 shutil.copy(of / "corpus" / text, folder / text)
         return
-    kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
     changed = {each.ending for each in CONTROLS[kind]}
     shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)
     names = {"train": "train", "valid": "valid"}

@@ -31,7 +31,7 @@ class DeclaredSystem:
         options: of fairseq-train, beside the family's.
         generate: of fairseq-generate, beside the evaluation's.
         prepare: of `syntax-nmt prepare`, beside those of its family's data.
-        control: kind of `syntax-nmt control` that its annotation comes from; empty = the parser's.
+        control: what its annotation is, as the schema says; empty = that of the data.
         published: what its paper says.
     """
 

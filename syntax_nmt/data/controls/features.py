@@ -47,7 +47,7 @@ class Majority:
         return len(self._values)
 
     def of(self, tree: DependencyTree) -> TreeArcs:
-        """The heads of a tree, with the values that its words have in the training text."""
+        """The heads of a tree, with the most frequent values of its words."""
         values = [self._values.get(word, self._unseen) for word in tree.words]
         *features, relations = zip(*values)
         return TreeArcs(tree.heads, relations, tuple(zip(*features)))

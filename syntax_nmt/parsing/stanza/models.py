@@ -92,7 +92,7 @@ class StanzaModels(ParserModels):
 
     @property
     def versions(self) -> list[str]:
-        """The names and versions of the packages that parse, Stanza's and torch's."""
+        """The versions of Stanza and torch."""
         return [*super().versions, version("torch")]
 
     @property
