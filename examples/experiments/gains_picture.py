@@ -173,7 +173,8 @@ def forest_plot(gains: Sequence[Gain], label: str) -> Figure:
     """
     methods = list(dict.fromkeys(gain.method for gain in gains))
     with picture_style([gain.label for gain in gains]) as families:
-        widest = max(text_width(gain.label, FONT_SIZE, families) for gain in gains)
+        texts = [text for gain in gains for text in (gain.method, gain.label)]
+        widest = max(text_width(text, FONT_SIZE, families) for text in texts)
         longest = widest + 3 * _INDENT
         height = len(gains) * _ROW + len(methods) * (_GAP + _ROW)
         figure = figure_in_points(longest + _WIDTH, height)
