@@ -7,7 +7,8 @@ of a family contribute.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from math import inf
 
 from experiments.table_config import Comparison
 from experiments.table_results import (
@@ -33,12 +34,10 @@ from syntax_nmt.scoring.translations.paired_tests import (
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
 from syntax_nmt.scoring.translations.significance import holm
 
-# Holm's adjustment multiplies the smallest p that there can be, 1 in TRIALS + 1. A trial takes as
-# long as there are runs.
-TRIALS, FEWER_TRIALS, MANY_RUNS = 100_000, 25_000, 6
+# How many trials up to how many runs of both systems. Holm's adjustment multiplies the smallest p
+# that there can be, 1 in the trials + 1; what a trial takes grows with the square of the runs.
+TRIALS: Mapping[float, int] = {6: 100_000, 12: 25_000, inf: 5_000}
 _ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of itself
-_SIGNIFICANCE = SignificanceTests((RANDOMISATION, SEEDS), RESAMPLES, TRIALS, SEED, _ENOUGH)
-_OF_MANY_RUNS = replace(_SIGNIFICANCE, trials=FEWER_TRIALS)
 
 
 def compare(
@@ -97,7 +96,9 @@ def _differences(
     names = [system.name for system in test_set.systems]
     places = names.index(pair.against), names.index(pair.system)
     chosen = [statistics[place] for place in places]
-    tests = _OF_MANY_RUNS if sum(map(len, chosen)) > MANY_RUNS else _SIGNIFICANCE
+    runs = sum(map(len, chosen))
+    trials = next(trials for most, trials in TRIALS.items() if runs <= most)
+    tests = SignificanceTests((RANDOMISATION, SEEDS), RESAMPLES, trials, SEED, _ENOUGH)
     scores = [metrics.run_scores(of_system) for of_system in statistics]
     found = {}
     for metric, score in tested_differences(metrics, chosen, tests)[1].items():

@@ -6,7 +6,7 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from experiments.comparisons import FEWER_TRIALS, MANY_RUNS, TRIALS
+from experiments.comparisons import TRIALS
 from experiments.programs import write_json
 from experiments.table_results import (
     DECIDING,
@@ -184,8 +184,7 @@ def notes_of(result: TableResult) -> list[str]:
         f"Declared before the runs: the primary figure is {result.primary}; settings and "
         f"systems are chosen by {result.choice}.",
         "± is the standard deviation over seeds, differences are between means of all runs. “p "
-        f"sentences” is of approximate randomisation with the runs pooled, {TRIALS:,} trials "
-        f"({FEWER_TRIALS:,} where there are more than {MANY_RUNS} runs): "
+        f"sentences” is of approximate randomisation with the runs pooled, {_trials_text()}: "
         "whether these models differ on other sentences. “p seeds” is of Welch's t-test: whether "
         "other training seeds would show a difference. “p blocks” asks the same with seeds as "
         "blocks: a t-test of differences within seeds, whose variance is moderated by that of all "
@@ -215,6 +214,14 @@ def notes_of(result: TableResult) -> list[str]:
         notes += _by_value(f"data of {family}", result.rows_of(family), of_data)
     signatures = [metric.signature for test in result.tests for metric in test.metrics.values()]
     return [*notes, *dict.fromkeys(signatures)]
+
+
+def _trials_text() -> str:
+    """How many trials of randomisation are made at most."""
+    most, *fewer = TRIALS.values()
+    limits = zip(fewer, TRIALS)
+    rest = [f"{trials:,} where there are more than {runs} runs" for trials, runs in limits]
+    return f"{most:,} trials ({', '.join(rest)})"
 
 
 def _by_value(
