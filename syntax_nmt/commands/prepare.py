@@ -46,6 +46,7 @@ from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
+from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.plan import Plan, columns_by_file, refuse_to_overwrite
 from syntax_nmt.preparation.segment import load_sentencepiece
 from syntax_nmt.preparation.splits import Split, find_splits
@@ -236,26 +237,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     in_shards = args.shard_size is not None
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
     _refuse_cut_text(args, splits)
-    columns = columns_by_file(args.features, args.target_features)
-    annotators = find_annotators(args)
-    given = find_annotation(splits, *parsed_first(linearised_as(args), source, target))
-    how = linearising(args, given)
-    if how is not None:  # trees of one kind become text, and nothing else is read
-        annotators = {kind: find for kind, find in annotators.items() if kind == how.kind}
-        given = {
-            (split, kind): path
-            for (split, kind), path in given.items()
-            if kind == how.kind and how.needs_trees(split)
-        }
-    for kind, named in columns.items():
-        if named:
-            _refuse_empty_columns(kind, named, annotators, given)
-    if how is not None and how.column is not None:
-        _refuse_empty_columns(how.kind, (how.column,), annotators, given, option_of(how.mode))
-    for kind, find in annotators.items():
-        wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
-        if any((split.name, kind) not in given for split in wanted):
-            find()  # models that are missing are reported now
+    annotators, given, how = _annotation(args, splits)
     sizes = {source: args.source_words, target: args.target_words}
     pairs = sum(split.lines for split in splits if split.is_training)
     vocabularies = {lang: size for lang, size in sizes.items() if size is not None}
@@ -282,6 +264,43 @@ def _plan(args: argparse.Namespace) -> Plan:
     refuse_to_overwrite(plan, _models(args))
     refuse_other_layout(plan, in_shards)
     return plan
+
+
+def _annotation(
+    args: argparse.Namespace, splits: Sequence[Split]
+) -> tuple[
+    Mapping[AnnotationKind, Callable[[], Annotator]],
+    Mapping[tuple[str, AnnotationKind], Path],
+    Linearising | None,
+]:
+    """What makes annotation, the files that hold some, and how trees become text.
+
+    Raises:
+        UserError: models are missing, or the training text will not have a column that is named.
+    """
+    columns = columns_by_file(args.features, args.target_features)
+    annotators = find_annotators(args)
+    given = find_annotation(
+        splits, *parsed_first(linearised_as(args), args.source_lang, args.target_lang)
+    )
+    how = linearising(args, given)
+    if how is not None:  # trees of one kind become text, and nothing else is read
+        annotators = {kind: find for kind, find in annotators.items() if kind == how.kind}
+        given = {
+            (split, kind): path
+            for (split, kind), path in given.items()
+            if kind == how.kind and how.needs_trees(split)
+        }
+    for kind, named in columns.items():
+        if named:
+            _refuse_empty_columns(kind, named, annotators, given)
+    if how is not None and how.column is not None:
+        _refuse_empty_columns(how.kind, (how.column,), annotators, given, option_of(how.mode))
+    for kind, find in annotators.items():
+        wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
+        if any((split.name, kind) not in given for split in wanted):
+            find()  # models that are missing are reported now
+    return annotators, given, how
 
 
 def _refuse_empty_columns(

@@ -42,7 +42,7 @@ class TextRange(NamedTuple):
     starts: tuple[Start, ...]
 
 
-class Part(NamedTuple):
+class RangeRows(NamedTuple):
     """The rows of one kind that a range of sentences has.
 
     Attributes:
@@ -61,7 +61,7 @@ class Part(NamedTuple):
 class Projected(NamedTuple):
     """What became of a range: a part for each kind, and how the annotation fits the text."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[RangeRows, ...]
     fit: AnnotationFit
 
 
@@ -254,12 +254,12 @@ class _PartWriter:
         np.save(self._stream, np.concatenate(self._rows))
         self._rows.clear()
 
-    def close(self) -> Part:
+    def close(self) -> RangeRows:
         """Writes the rest."""
         with self._stream:
             if self._rows:
                 self._write()
-        return Part(self._file, tuple(self._ids), self._counts, self._annotated)
+        return RangeRows(self._file, tuple(self._ids), self._counts, self._annotated)
 
 
 def read_part(file: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:

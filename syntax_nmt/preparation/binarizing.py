@@ -14,13 +14,13 @@ from typing import NamedTuple
 from fairseq.data import indexed_dataset
 
 from syntax_nmt.data.annotation import DERIVED_KINDS, TARGET_COLUMNS, TEXT_KINDS
-from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, LISTING, check_columns
+from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, LISTING, Column, check_columns
 from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
-from syntax_nmt.data.sentence_projection import AnnotatedText, Part, Projected, read_part
+from syntax_nmt.data.sentence_projection import AnnotatedText, Projected, RangeRows, read_part
 from syntax_nmt.data.subwords import detect_scheme
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.data.word_annotation import (
@@ -141,6 +141,18 @@ def binarize(
         None if counts is None else Path(counts),
         parsers,
     )
+    _refuse_missing_columns(columns, texts)
+    busy = f"another process binarises into {destdir}: wait for it"
+    with folder_lock(destdir, busy):
+        for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        return _write_all(destdir, texts, choices, report)
+
+
+def _refuse_missing_columns(
+    columns: Mapping[str, Sequence[Column]], texts: Sequence[BinarisedText]
+) -> None:
+    """Refuses columns that no annotation file holds, by language."""
     for lang, column in ((lang, column) for lang, every in columns.items() for column in every):
         if not any(column in text.annotation for text in texts):
             if column.format == CONLLU:
@@ -151,11 +163,6 @@ def binarize(
                 f"{column.making}: there are no {files} of {lang}, which have the columns: {way} "
                 f".{column.ending} files"
             )
-    busy = f"another process binarises into {destdir}: wait for it"
-    with folder_lock(destdir, busy):
-        for left in destdir.glob(f"{_STAGING}*"):  # of a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        return _write_all(destdir, texts, choices, report)
 
 
 class _Choices(NamedTuple):
@@ -175,7 +182,7 @@ class _ProjectedFile(NamedTuple):
     """The parts of an annotation file by kind, and how it fits its text."""
 
     source: AnnotatedText
-    parts: dict[AnnotationKind, list[Part]]
+    parts: dict[AnnotationKind, list[RangeRows]]
     fit: AnnotationFit
 
 

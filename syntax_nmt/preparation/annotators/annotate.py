@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from syntax_nmt.data.text_files import check_writable, read_lines, refuse_pipe
 from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.annotators.parts import (
-    Part,
     PartFolder,
+    TextPart,
     merge_parts,
     options_sum,
     parts_of,
@@ -55,7 +55,7 @@ class _Slice(NamedTuple):
 class _OpenPart:
     """A part in progress."""
 
-    part: Part
+    part: TextPart
     sentences: list[list[str]]
     counts: Counter[str]
     entries: dict[int, str | None] = field(default_factory=dict)
@@ -175,7 +175,7 @@ def _annotated_parts(
     yield reused
 
 
-def _slices(part: Part, max_words: int) -> Iterator[_Slice]:
+def _slices(part: TextPart, max_words: int) -> Iterator[_Slice]:
     """A part's sentences in groups, ordered by length, so that batches are even."""
     sentences = [line.split() for line in part.lines]
     counts, wanted = _sort_out(sentences, max_words)

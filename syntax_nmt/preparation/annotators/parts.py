@@ -21,7 +21,7 @@ _PART_ENDING = ".part"
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """Some lines of a text.
 
     Attributes:
@@ -57,7 +57,7 @@ class PartHead:
     counts: dict[str, int]
 
 
-def parts_of(text: Path, part_size: int) -> Iterator[Part]:
+def parts_of(text: Path, part_size: int) -> Iterator[TextPart]:
     """The parts of a text, in order, one in memory at a time.
 
     Args:
@@ -66,7 +66,7 @@ def parts_of(text: Path, part_size: int) -> Iterator[Part]:
     lines = read_lines(text)
     number = 0
     while chunk := list(islice(lines, part_size)):
-        yield Part(number, chunk)
+        yield TextPart(number, chunk)
         number += 1
 
 
@@ -128,7 +128,7 @@ class PartFolder:
         """The path of a part."""
         return self.path / f"{number:06d}{_PART_ENDING}"
 
-    def write(self, part: Part, options: str, entries: str, counts: Counter[str]) -> None:
+    def write(self, part: TextPart, options: str, entries: str, counts: Counter[str]) -> None:
         """Writes a finished part atomically.
 
         Args:
@@ -144,7 +144,7 @@ class PartFolder:
             out.write(json.dumps(asdict(head)) + "\n")
             out.write(entries)
 
-    def finished(self, part: Part, options: str) -> Counter[str] | None:
+    def finished(self, part: TextPart, options: str) -> Counter[str] | None:
         """The counts of a complete part; None if it is not done.
 
         Args:
@@ -221,7 +221,7 @@ def _merge(text: Path, out: TextIO, parts: PartFolder) -> Counter[str]:
     first = head = parts.head(0)
     number = 0
     while head is not None and first is not None:
-        part = Part(number, list(islice(lines, head.lines)))
+        part = TextPart(number, list(islice(lines, head.lines)))
         if not part.lines:
             break  # left from a longer text
         where = f"{parts.file(number)}: lines {counts['lines'] + 1:,} to "
