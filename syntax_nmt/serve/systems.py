@@ -10,22 +10,43 @@ from syntax_nmt.backbone.structures import CHUNKED, DEPENDENCIES
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.typed_words import typed_words
 from syntax_nmt.inference.model import LoadedModel
+from syntax_nmt.inference.results import ScoredTranslation
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
 from syntax_nmt.pictures.plots.figure_file import svg_text
 from syntax_nmt.pictures.report_page.structure_pictures import DRAWN
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.chunks.chunk_report import bracketed
+from syntax_nmt.task.search import WORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
+class WordValues(Result):
+    """Values of the words of a sentence, such as tags that a model reads or predicts.
+
+    Attributes:
+        names: of the values.
+        words: each word, and its values in the order of the names.
+    """
+
+    title: str
+    names: list[str]
+    words: list[list[str]]
+
+
+@dataclass(frozen=True)
 class TranslatedSentence(Result):
-    """A sentence and its translation."""
+    """A sentence and its translation.
+
+    Attributes:
+        factors: of the translation's words, as predicted; None if the model has no target factors.
+    """
 
     source: str
     translation: str
+    factors: WordValues | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +69,7 @@ class DrawnStructure(Result):
     Attributes:
         text: says what it is.
         svg: its drawing; None where a sentence has more than 100 words, whose drawing would take
-            many seconds and gigabytes, and of what is only text.
+            many seconds and gigabytes.
     """
 
     title: str
@@ -73,10 +94,16 @@ class AttendedWords(Result):
 
 @dataclass(frozen=True)
 class SentenceStructures(Result):
-    """What a system reads and finds of a sentence and its translation; None = no attention."""
+    """What a system reads and finds of a sentence and its translation.
+
+    Attributes:
+        features: of the source's words, as the model reads them; None if it reads none.
+        attention: None if the model has none.
+    """
 
     system: str
     structures: list[DrawnStructure]
+    features: WordValues | None
     attention: AttendedWords | None
 
 
@@ -104,8 +131,8 @@ class ServedSystem:
             UserError: a sentence is too long, or the model lacks an input.
         """
         start = time.perf_counter()
-        translations = self.model.translate(list(sentences), self.beam)
-        pairs = [TranslatedSentence(*pair) for pair in zip(sentences, translations)]
+        found = self.model.nbest(list(sentences), self.beam)
+        pairs = [_translated(source, best) for source, (best, *_) in zip(sentences, found)]
         return Translations(self.name, pairs, round(time.perf_counter() - start, 3))
 
     def structures(self, source: str, translation: str) -> SentenceStructures:
@@ -125,19 +152,27 @@ class ServedSystem:
             list(typed_words(attended.target, translation)),
             attended.weights.round(3).tolist(),
         )
-        return SentenceStructures(self.name, [each for each in drawn if each], attention)
+        found = [each for each in drawn if each]
+        return SentenceStructures(self.name, found, self._features(source), attention)
 
     def _structures(self, source: str, translation: str) -> Iterator[DrawnStructure | None]:
         """What the model reads, then what it finds; None where there is no tree."""
         for kind in self.model.reads:
             yield _drawn_tree(f"{kind}, as parsed", kind, self.model.parses(source, kind), source)
-        if self.model.features:
-            yield _features(self.model.features, self.model.parses(source, DEPENDENCIES), source)
         for kind in self.model.structures:
             if kind == CHUNKED:
                 yield self._drawn_chunks(source, translation)
             else:
                 yield _drawn_tree(kind, kind, self.model.trees(source, kind), source)
+
+    def _features(self, source: str) -> WordValues | None:
+        names = self.model.features
+        tree = self.model.parses(source, DEPENDENCIES) if names and source else None
+        if tree is None:
+            return None
+        columns = [column for column in COLUMNS if column.name in names]
+        values = {column.name: column.values(tree) for column in columns}
+        return _word_values("features as parsed", tree.words, values, source)
 
     def _drawn_chunks(self, source: str, translation: str) -> DrawnStructure | None:
         chunked = self.model.chunks(source, translation)
@@ -152,14 +187,19 @@ _MOST_WORDS = 100  # of a sentence that is drawn
 _KINDS: Mapping[str, Any] = {kind.title: kind for kind in DRAWN}
 
 
-def _features(names: Sequence[str], tree: Any, source: str) -> DrawnStructure | None:
-    """The words of a parse, and what the model reads of each, as text."""
-    if tree is None:
-        return None
-    columns = [column.values(tree) for column in COLUMNS if column.name in names]
-    rows = zip(typed_words(tree.words, source), *columns)
-    text = ", ".join(f"{word}: {' '.join(values)}" for word, *values in rows)
-    return DrawnStructure(f"features as parsed: {' '.join(names)}", text, None)
+def _translated(source: str, best: ScoredTranslation) -> TranslatedSentence:
+    values = dict(best.factors)
+    forms = values.pop(WORDS, ())
+    factors = _word_values("factors as predicted", forms, values, best.text) if values else None
+    return TranslatedSentence(source, best.text, factors)
+
+
+def _word_values(
+    title: str, words: Sequence[str], values: Mapping[str, Sequence[str]], typed: str
+) -> WordValues:
+    """Columns of values, with the words as they stand in the text."""
+    rows = zip(typed_words(words, typed), *values.values())
+    return WordValues(title, list(values), list(map(list, rows)))
 
 
 def _drawn_tree(title: str, kind: str, tree: Any, source: str) -> DrawnStructure | None:

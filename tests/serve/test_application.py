@@ -58,7 +58,7 @@ class Upper:
         return Translations(self.name, pairs, 0.0)
 
     def structures(self, source, translation):
-        return SentenceStructures(self.name, [], None)
+        return SentenceStructures(self.name, [], None, None)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,11 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no browser: chromium is not installed"),
 ]
 HOSTILE = "<script>document.title = 'hacked'</script><img src=x onerror=document.title='hacked'>"
-SYSTEMS = {"heads": ("dependency_transformer",), HOSTILE: ("latent_phrase_transformer",)}
+SYSTEMS = {
+    "heads": ("dependency_transformer",),
+    HOSTILE: ("latent_phrase_transformer",),
+    "factors": ("factor_transformer",),
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +79,15 @@ def test_type_translate_and_point(page, prepared, tmp_path):
                   windowsVirtualKeyCode=9)  # fmt: skip
     assert page.value("document.activeElement.tabIndex == 0 && document.activeElement.ariaLabel")
     page.wait(f"{SHADED}.length > 0")
+
+
+def test_the_factors_of_each_word_stand_below_it(page, prepared):
+    page.type(text(prepared))
+    page.wait("document.querySelectorAll('.values').length")
+    words = page.value("document.querySelectorAll('.values > div').length")
+    assert page.value("document.querySelectorAll('.values > div > span').length") == 2 * words
+    caption = page.value("document.querySelector('.values + figcaption').textContent")
+    assert caption == "factors as predicted: upos, deprel"
 
 
 def test_a_tap_shows_what_pointing_shows(page, prepared):

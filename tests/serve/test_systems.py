@@ -10,7 +10,7 @@ from trees_of import tree_of
 from syntax_nmt.backbone.structures import CHUNKED, CONSTITUENTS, DEPENDENCIES
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import parse_tree
-from syntax_nmt.inference.results import AttendedPair, ChunkedSentence
+from syntax_nmt.inference.results import AttendedPair, ChunkedSentence, ScoredTranslation
 from syntax_nmt.serve import systems
 from syntax_nmt.serve.systems import ServedSystem
 
@@ -90,8 +90,22 @@ def test_features_that_the_model_reads_stand_beside_the_words():
         parses=lambda *_: tree,
         attention=lambda *_: None,
     )
-    (found,) = ServedSystem("name", model, 5).structures("Right-", "c").structures
-    assert found.title == "features as parsed: upos deprel"
-    assert found.text == "Right: ADJ amod, -: PUNCT root"
+    found = ServedSystem("name", model, 5).structures("Right-", "c").features
+    assert found.names == ["upos", "deprel"]
+    assert found.words == [["Right", "ADJ", "amod"], ["-", "PUNCT", "root"]]
     model.parses = lambda *_: None
-    assert ServedSystem("name", model, 5).structures("Right-", "c").structures == []
+    assert ServedSystem("name", model, 5).structures("Right-", "c").features is None
+
+
+def test_factors_stand_beside_the_words_of_the_translation():
+    factors = {"form": ("Rechts", "@-@", "Klick"), "upos": ("ADV", "PUNCT", "NOUN")}
+    found = {
+        "a": [ScoredTranslation("Rechts-Klick", -1.0, factors), ScoredTranslation("b", -2.0)],
+        "c": [ScoredTranslation("d", -1.0)],
+    }
+    model = SimpleNamespace(nbest=lambda sentences, beam: [found[each] for each in sentences])
+    first, second = ServedSystem("name", model, 2).translate(["a", "c"]).sentences
+    assert first.translation == "Rechts-Klick"
+    assert first.factors.names == ["upos"]
+    assert first.factors.words == [["Rechts", "ADV"], ["-", "PUNCT"], ["Klick", "NOUN"]]
+    assert (second.translation, second.factors) == ("d", None)

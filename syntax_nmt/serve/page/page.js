@@ -85,6 +85,17 @@ function picture({ title, text: words, svg }) {
   return element("figure", {}, scrolled, caption);
 }
 
+// Each word with its values below it.
+function wordValues({ title, names, words: rows }) {
+  const line = element("div", { className: "values", dir: "auto" });
+  for (const [word, ...values] of rows) {
+    const lines = values.map((value) => element("span", { textContent: value }));
+    line.append(element("div", {}, element("b", { textContent: word }), ...lines));
+  }
+  const caption = element("figcaption", { textContent: `${title}: ${names.join(", ")}` });
+  return element("figure", {}, line, caption);
+}
+
 function complain(place, error) {
   const message = element("p", { className: "error", textContent: error.message });
   message.setAttribute("role", "alert");
@@ -110,10 +121,12 @@ function sentencePlace(source) {
   return { line, places };
 }
 
-async function showStructures(system, pair, { line, places }, signal) {
+async function showStructures(system, { factors, ...pair }, { line, places }, signal) {
   const { place, translation, structures } = places.get(system);
+  if (factors) structures.append(wordValues(factors));
   try {
     const found = await ask("structures", { system, ...pair }, signal);
+    if (found.features) structures.append(wordValues(found.features));
     structures.append(...found.structures.map(picture));
     if (found.attention) attended(found.attention, pair, translation, line);
   } catch (error) { // the translation stays
