@@ -15,7 +15,6 @@ with other training runs.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -29,6 +28,7 @@ SEED = 12345  # sacrebleu's own
 RESAMPLES = 1000
 TRIALS = 10000
 _BLOCK = 4_000_000  # draws held in memory at once
+_PART = 250  # sentences whose statistics stay in the processor's cache
 _ROUNDING = 1e-9  # smaller differences count as 0
 
 
@@ -175,34 +175,21 @@ def _shuffled_sums(
             sums = stay @ (statistics[0] - statistics[1]) + statistics[1].sum(axis=0)
             yield [sums, total - sums]
         return
+    columns = total.size
+    parts = range(0, sentences, _PART)
+    stacked = [np.stack([run[first : first + _PART] for run in statistics], 1) for first in parts]
     for size in _block_sizes(trials, sentences * runs):
-        places = _places(rng.random((size, sentences, runs)))
-        shuffled = [
-            sum((of_run == place).astype(float) @ run for of_run, run in zip(places, statistics))
-            for place in range(runs - 1)
-        ]
-        yield [*shuffled, total - sum(shuffled)]
-
-
-def _places(keys: np.ndarray) -> np.ndarray:
-    """Where each run's translation goes: the rank of its key among those of the sentence.
-
-    Comparing all pairs of so few keys takes 0.16 of the time of sorting three, 0.57 of six, 0.85 of
-    ten.
-
-    Args:
-        keys: trials × sentences × runs, random numbers.
-
-    Returns:
-        runs × trials × sentences, from 0.
-    """
-    keys = np.ascontiguousarray(np.moveaxis(keys, 2, 0))
-    places = np.zeros(keys.shape, dtype=np.uint16)
-    for first, second in combinations(range(len(keys)), 2):
-        is_later = keys[first] > keys[second]
-        places[first] += is_later
-        places[second] += ~is_later
-    return places
+        keys = rng.random((size, sentences, runs))
+        sums = np.zeros((size, runs * columns))
+        for first, of_part in zip(parts, stacked):
+            # The order of a sentence's keys says which translation each run gets.
+            orders = keys[:, first : first + _PART].argsort(axis=2)
+            orders += np.arange(0, len(of_part) * runs, runs)[:, None]
+            rows = of_part.reshape(-1, columns)
+            for trial, order in enumerate(orders):
+                dealt = rows.take(order.ravel(), axis=0)
+                sums[trial] += dealt.reshape(len(of_part), -1).sum(axis=0)
+        yield list(np.moveaxis(sums.reshape(size, runs, columns), 1, 0))
 
 
 def _block_sizes(rows: int, columns: int, multiple: int = 1) -> Iterator[int]:
