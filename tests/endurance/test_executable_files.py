@@ -1,14 +1,20 @@
-"""A checkpoint that carries code is refused by everything that loads one; nothing of it runs."""
+"""Files that carry code are refused by everything that loads them, and nothing of it runs."""
 
+import io
+import os
 import pickle
+import zipfile
 from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from commands import fairseq, refuse, run
-from executable_files import as_checkpoint, numpy_pickles, touching, write_checkpoint
 from fairseq import checkpoint_utils
+from nonempty import some
 
 from syntax_nmt.checkpoints.check import check_checkpoint
 from syntax_nmt.checkpoints.options import executable_option
@@ -17,10 +23,82 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.inference.averaging import average_checkpoints
 from syntax_nmt.inference.checkpoint import load_model
 from syntax_nmt.models.syntax_transformer import SyntaxTransformerModel
+from syntax_nmt.parsing.stanza.analysers import ANALYSERS
+from syntax_nmt.parsing.stanza.models import TASKS, StanzaModels
+from syntax_nmt.parsing.stanza.offline import open_pipeline
+from syntax_nmt.parsing.stanza.segmenter import StanzaSegmenter
 
 pytestmark = pytest.mark.dear
 
 CPU = torch.device("cpu")
+
+
+class Calls:
+    """Is pickled as a call: whoever unpickles it runs the function.
+
+    Args:
+        function: what is called.
+        arguments: with what.
+    """
+
+    def __init__(self, function: Callable, *arguments: Any) -> None:
+        self.call = (function, arguments)
+
+    def __reduce__(self) -> tuple:
+        return self.call
+
+
+def touching(proof: Path) -> dict[str, Calls]:
+    """Pickled calls that make a file, by name."""
+    shell = f"touch '{proof}'"
+    return {
+        "os.system": Calls(os.system, shell),
+        "eval": Calls(eval, f"__import__('os').system({shell!r})"),
+        "exec": Calls(exec, f"open({str(proof)!r}, 'w')"),
+        "pickle.loads": Calls(pickle.loads, pickle.dumps(Calls(os.system, shell))),
+    }
+
+
+def write_checkpoint(path: Path, state: dict, hidden: Any, place: str, zipped: bool) -> Path:
+    """A checkpoint with an object where nobody looks.
+
+    Args:
+        path: to write to.
+        state: of a good checkpoint.
+        hidden: the object.
+        place: a key of the checkpoint.
+        zipped: the format of torch ≥ 1.6, or the one before.
+    """
+    changed = {**state, place: {**(state[place] or {}), "hidden": hidden}}
+    torch.save(changed, path, _use_new_zipfile_serialization=zipped)
+    return path
+
+
+def numpy_pickles() -> dict[str, bytes]:
+    """What numpy's classes make of bytes if a pickle may call them: objects at any address."""
+    odd = np.dtype("V8", copy=True)
+    odd.__setstate__((3, "|", None, ("a",), {"a": (np.dtype("O"), 0)}, 8, 1, 0))
+    bytes_ = b"A" * 8
+    return {
+        "array of objects": pickle.dumps(Calls(np.ndarray, (1,), "O", bytes_), 2),
+        "record of objects": pickle.dumps(Calls(np.ndarray, (1,), odd, bytes_), 2),
+        "type of objects": pickle.dumps(np.dtype("O"), 2),
+        "huge array": pickle.dumps(Calls(np.ndarray, (10**13,)), 2),
+        "array as shape": pickle.dumps(
+            Calls(np.ndarray, Calls(np.ndarray, (1,), "O", bytes_), "f8"), 2
+        ),
+    }
+
+
+def as_checkpoint(pickled: bytes) -> io.BytesIO:
+    """A pickle in a zip archive as torch writes it."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("archive/data.pkl", pickled)
+        archive.writestr("archive/version", "3\n")
+        archive.writestr("archive/byteorder", "little")
+    stream.seek(0)
+    return stream
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -191,3 +269,52 @@ def test_a_good_checkpoint_passes(prepared, good):
     assert set(check_checkpoint(good)) >= {"model", "cfg"}
     load_model(good, prepared.data, CPU)
     assert checkpoint_utils.load_checkpoint_to_cpu(str(good))["model"]
+
+
+STANZA_FILES = [(task, name) for task, names in TASKS.items() for name in names]
+FORMATS = {
+    "pickle": lambda hidden, path: path.write_bytes(pickle.dumps(hidden)),
+    "zip": torch.save,
+    "tar": lambda hidden, path: torch.save(hidden, path, _use_new_zipfile_serialization=False),
+}
+
+
+@pytest.fixture
+def proof(tmp_path):
+    """What the command makes."""
+    return tmp_path / "proof"
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize(("task", "name"), STANZA_FILES)
+def test_every_model_file_of_stanza(tmp_path, proof, task, name, format_):
+    files = tuple((other, tmp_path / other) for other in TASKS[task])
+    for _, path in files:
+        torch.save({}, path)
+    for hidden in some(touching(proof).values()):
+        FORMATS[format_]({"model": {}, "params": {"transitions": hidden}}, tmp_path / name)
+        with pytest.raises(UserError, match=rf"^Stanza cannot load .*{name}"):
+            ANALYSERS[task](StanzaModels(task, "en", None, files))
+        assert not proof.exists()
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_tokenisers_of_stanza(tmp_path, proof, format_):
+    for hidden in some(touching(proof).values()):
+        FORMATS[format_]({"config": hidden}, tmp_path / "model.pt")
+        with pytest.raises(UserError, match=r"^Stanza cannot load the tokeniser .*model\.pt"):
+            StanzaSegmenter("zh", tmp_path / "model.pt")
+        assert not proof.exists()
+
+
+@pytest.mark.parametrize("before", [None, "0"])
+def test_versions_of_stanza_that_load_code(tmp_path, proof, monkeypatch, before):
+    """As 1.10 to 1.12 load parsers of constituents and word vectors."""
+    if before is not None:
+        monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", before)
+    torch.save(touching(proof)["os.system"], tmp_path / "model.pt")
+    monkeypatch.setattr("stanza.Pipeline", lambda path, **_: torch.load(path, weights_only=False))
+    with pytest.raises(UserError, match=r"^Stanza cannot load a model: Unpickling"):
+        open_pipeline("a model", None, path=tmp_path / "model.pt")
+    assert not proof.exists()
+    assert os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD") == before
