@@ -1,5 +1,7 @@
-"""Shared by all tests: the flags for dear and slow ones, real data if it is there, small models."""
+"""Shared by all tests: flags, real data if it is there, devices, small disks, small models."""
 
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,27 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no real data: {SHARED} is not there")
     return SHARED
+
+
+@pytest.fixture(scope="module", params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def small_disk(request, tmp_path) -> Callable[[str], Path]:
+    """Mounts a file system of a size; tests skip where one may not be mounted."""
+
+    def mount(size: str) -> Path:
+        disk = tmp_path / "disk"
+        disk.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
+        if subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("a file system cannot be mounted here (not root)")
+        request.addfinalizer(lambda: subprocess.run(["umount", str(disk)], check=True))
+        return disk
+
+    return mount
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,32 @@
 """fairseq's own programs with the plugin, from training to interactive translation."""
 
 import re
+from pathlib import Path
 
 import pytest
 from commands import fairseq, refuse, succeed
 from methods import STOCK
 from prepared_corpus import TEST_SENTENCES
+
+
+@pytest.fixture(scope="module")
+def training() -> tuple[str, ...]:
+    """What the tests train."""
+    return (
+        *("--arch", "dependency_transformer_tiny", "--load-dependencies"),
+        *("--criterion", "dependency_cross_entropy", "--label-smoothing", "0.1"),
+        *("--share-all-embeddings", "--optimizer", "adam", "--lr", "3e-3"),
+        *("--max-tokens", "2000", "--max-update", "12", "--no-epoch-checkpoints"),
+        *("--log-format", "json", "--log-interval", "4"),
+    )
+
+
+@pytest.fixture(scope="module")
+def checkpoint(prepared, training, tmp_path_factory) -> Path:
+    """A model trained on the small corpus for a few updates."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    succeed(*fairseq("train", prepared.data, *training, "--save-dir", folder))
+    return folder / "checkpoint_last.pt"
 
 
 def outputs(text):

@@ -7,7 +7,6 @@ import time
 import pytest
 import torch
 from commands import fairseq, started
-from disks import small_disk
 from forked_programs import finished, killed, refused, text_from
 from methods import COMMON, METHODS, PLAIN, SHARED
 
@@ -280,10 +279,10 @@ def test_one_training_a_folder(prepared, tmp_path):
         finished((*other, "--no-save"), tmp_path / "log")
 
 
-def test_a_disk_without_room_is_named_at_the_start(prepared, tmp_path):
-    with small_disk(tmp_path / "disk", "200k") as disk:
-        command = training(prepared, "syntax_transformer", disk / "a", "--max-update", "1")
-        assert "MB are free, and a checkpoint has more than" in refused(command, tmp_path / "log")
+def test_a_disk_without_room_is_named_at_the_start(prepared, tmp_path, small_disk):
+    folder = small_disk("200k") / "a"
+    command = training(prepared, "syntax_transformer", folder, "--max-update", "1")
+    assert "MB are free, and a checkpoint has more than" in refused(command, tmp_path / "log")
 
 
 def test_begun_with_a_stock_transformer(prepared, tmp_path):

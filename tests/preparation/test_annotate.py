@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import stand_in
 from commands import kill_all, started
-from disks import small_disk
 from stand_in import StandIn
 from translations import write
 
@@ -319,17 +318,17 @@ def test_killed_at_random_moments(text, whole, tmp_path, kills):
 
 
 @pytest.mark.dear
-def test_a_full_disk_is_one_line_and_nothing_is_lost(text, whole, tmp_path):
-    with small_disk(tmp_path / "disk", "256k") as disk:
-        output = disk / "out"
-        with pytest.raises(UserError, match=r"cannot be written \(No space left on device\)"):
-            annotate_file(text, output, StandIn(), PARTS)
-        assert not output.exists()
-        subprocess.run(["mount", "-o", "remount,size=16m", str(disk)], check=True)
-        counts = annotate_file(text, output, StandIn(), PARTS)
-        assert counts["reused"] > 0
-        assert output.read_bytes() == whole
-        assert [path.name for path in disk.iterdir()] == ["out"]
+def test_a_full_disk_is_one_line_and_nothing_is_lost(text, whole, small_disk):
+    disk = small_disk("256k")
+    output = disk / "out"
+    with pytest.raises(UserError, match=r"cannot be written \(No space left on device\)"):
+        annotate_file(text, output, StandIn(), PARTS)
+    assert not output.exists()
+    subprocess.run(["mount", "-o", "remount,size=16m", str(disk)], check=True)
+    counts = annotate_file(text, output, StandIn(), PARTS)
+    assert counts["reused"] > 0
+    assert output.read_bytes() == whole
+    assert [path.name for path in disk.iterdir()] == ["out"]
 
 
 CLUSTER = """

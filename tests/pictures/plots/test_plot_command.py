@@ -390,14 +390,6 @@ def test_other_formats_and_inputs_are_refused_before_anything_is_read(refused, t
     assert "it is a folder" in refused("length", missing)
 
 
-def test_letters_without_a_font_bring_a_warning(plot, write, nothing_installed, recwarn):
-    _, _, err = plot("constituents", write("t", "(X (W 猫) (W が))"))
-    (warning,) = err.splitlines()
-    assert warning.startswith("warning: no installed font has が (U+304C), 猫 (U+732B)")
-    assert "fonts-noto-cjk" in warning
-    assert not [each for each in recwarn if "Glyph" in str(each.message)]
-
-
 def test_nothing_loads_matplotlib_before_a_picture_is_drawn():
     code = (
         "import sys, argparse, syntax_nmt.commands.plot as plot; "

@@ -2,10 +2,23 @@
 
 import pytest
 from matplotlib import font_manager
+from translations import write
 
+from syntax_nmt.cli import main
 from syntax_nmt.pictures.plots import fonts
 
 HAS_CJK = any("CJK" in entry.name for entry in font_manager.fontManager.ttflist)
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch):
+    """A machine with matplotlib's own fonts alone."""
+    fonts._families.cache_clear()
+    own = [entry for entry in font_manager.fontManager.ttflist if "mpl-data" in str(entry.fname)]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", own)
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    yield
+    fonts._families.cache_clear()
 
 
 def test_european_letters_need_nothing_installed(nothing_installed):
@@ -23,6 +36,15 @@ def test_without_a_font_the_advice_names_the_letter_and_the_package(nothing_inst
     assert fonts.advice("abcde").count("U+") == 3
     assert "and 2 more" in fonts.advice("abcde")
     assert "\n" not in advice
+
+
+def test_letters_without_a_font_bring_a_warning(nothing_installed, tmp_path, capsys, recwarn):
+    trees = write(tmp_path / "trees", ["(X (W 猫) (W が))"])
+    main(["plot", "constituents", str(trees), "--output", str(tmp_path / "trees.svg")])
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert warning.startswith("warning: no installed font has が (U+304C), 猫 (U+732B)")
+    assert "fonts-noto-cjk" in warning
+    assert not [each for each in recwarn if "Glyph" in str(each.message)]
 
 
 @pytest.mark.skipif(not HAS_CJK, reason="no CJK font is installed")
