@@ -1,4 +1,4 @@
-"""Sentences beyond the limits are named, and lines that are not UTF-8, by their numbers."""
+"""Sentences beyond limits, and lines that are not UTF-8, are named; batches of too few tokens."""
 
 import logging
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
+from small_models import build
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.batches import within_limits
@@ -73,3 +74,23 @@ def test_all_of_a_typed_buffer_may_be_skipped(caplog):
     assert not len(kept)
     assert "1 sentence is too long" in caplog.text
     assert "skipped: 7 (6 source" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("loaded", "split", "option"),
+    [
+        (["train", "valid"], "train", "--max-tokens"),
+        (["train", "valid"], "valid", "--max-tokens-valid"),
+        (["valid"], "valid", "--max-tokens"),
+    ],
+)
+def test_the_longest_sentence_that_is_kept_is_named(folder, loaded, split, option, caplog):
+    _, task, _ = build(folder, "syntax_transformer_tiny")
+    task.datasets = {name: dataset(1, 7, 13, 4) for name in loaded}
+    limits = {"max_positions": (9, 9), "ignore_invalid_inputs": True}
+    with caplog.at_level(logging.WARNING), pytest.raises(UserError) as refused:
+        task.get_batch_iterator(task.datasets[split], max_tokens=6, **limits)
+    expected = f"{option} 6: a sentence has 7 tokens: give at least as many"
+    assert str(refused.value) == expected
+    assert caplog.text.count("1 sentence is too long") == 1
+    task.get_batch_iterator(task.datasets[split], max_tokens=7, **limits)

@@ -1,16 +1,18 @@
-"""What a search is given: options, and batches of fairseq-generate and fairseq-interactive."""
+"""What a search is given: options and batches; and what stands in place of unknown words."""
 
+from argparse import Namespace
 from types import SimpleNamespace
 
 import pytest
 import torch
-from fairseq import options
+from fairseq import utils
 from fairseq.data import Dictionary
 from fairseq.search import BeamSearch, DiverseBeamSearch
 from fairseq.sequence_scorer import SequenceScorer
+from omegaconf import OmegaConf
+from small_models import batch, build, enlarge, random_sentences
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.search import check_given, renumber_for_diverse_beams
 
 DIVERSE = SimpleNamespace(search=DiverseBeamSearch(Dictionary(), 2, 0.5))
@@ -39,28 +41,46 @@ def test_text_without_references_cannot_be_scored():
     check_given(SCORER, {"target": torch.ones(1, 2)}, None)
 
 
-@pytest.mark.parametrize(
-    ("interactive", "given", "said"),
-    [
-        (True, ("--print-alignment", "soft"), "--print-alignment: invalid choice: 'soft'"),
-        (True, ("--beam", "0"), "--beam: '0' is not a whole number of 1 or more"),
-        (False, ("--beam", "0"), "--beam: '0' is not a whole number of 1 or more"),
-    ],
-)
-def test_options_that_no_search_has(interactive, given, said, capsys):
-    parser = options.get_generation_parser(interactive=interactive)
-    check_while_parsing(parser)
-    with pytest.raises(SystemExit):
-        parser.parse_args(given)
-    assert said in capsys.readouterr().err
+LENGTHS = [6, 3, 1, 9]  # with EOS: the third sentence has no word
 
 
-def test_alignments_that_a_program_prints():
-    interactive, generate = (options.get_generation_parser(interactive=x) for x in (True, False))
-    for parser in (interactive, generate):
-        check_while_parsing(parser)
-        assert parser.parse_args([]).print_alignment is None
-        assert parser.parse_args([]).beam == 5
-        assert parser.parse_args(["--print-alignment"]).print_alignment == "hard"
-    soft = generate.parse_args(["--print-alignment", "soft"])
-    assert soft.print_alignment == "soft"
+@pytest.mark.parametrize("arch", ["rnn_search", "phrase_transformer"])
+@pytest.mark.parametrize("options", [Namespace, lambda **given: OmegaConf.create(given)])
+def test_unknown_words_are_replaced(folder, arch, options):
+    model, task, _ = build(folder, arch)
+    enlarge(model)
+    dictionary = task.source_dictionary
+    sample = batch(dictionary, random_sentences(LENGTHS), random_sentences([4] * len(LENGTHS), 4))
+    search = options(beam=2, max_len_b=5, unkpen=-100.0, replace_unk="", print_alignment=None)
+    hypotheses = task.inference_step(task.build_generator([model], search), [model], sample)
+    assert search.print_alignment is None  # so that no program prints it
+    for tokens, (best, *_) in zip(sample["net_input"]["src_tokens"], hypotheses):
+        tokens = utils.strip_pad(tokens, dictionary.pad())
+        source, attention = dictionary.string(tokens), best["attention"][-len(tokens) :]
+        _, replaced, links = utils.post_process_prediction(
+            best["tokens"], source, best["alignment"], {}, dictionary
+        )
+        words = (best["tokens"] != dictionary.eos()).sum()
+        if not source:  # nothing to translate
+            assert (words, replaced, links) == (0, "", [])
+            continue
+        assert words == 5
+        assert set(best["tokens"][:words].tolist()) == {dictionary.unk()}
+        attended = attention[:-1, :words].argmax(dim=0).tolist()
+        assert replaced.split() == [source.split()[place] for place in attended]
+        assert [(place, word) for place, word in links] == list(zip(attended, range(words)))
+
+
+def test_soft_alignments_are_refused(folder):
+    model, task, _ = build(folder, "rnn_search")
+    search = Namespace(replace_unk="", print_alignment="soft")
+    with pytest.raises(UserError, match="leave `soft` behind --print-alignment out"):
+        task.build_generator([model], search)
+
+
+def test_references_are_scored_as_ever(folder):
+    model, task, _ = build(folder, "rnn_search")
+    sample = batch(task.source_dictionary, random_sentences([5]), random_sentences([4], 4))
+    scorer = task.build_generator([model], Namespace(replace_unk="", score_reference=True))
+    ((hypothesis,),) = task.inference_step(scorer, [model], sample)
+    assert torch.equal(hypothesis["tokens"], sample["target"][0])

@@ -1,4 +1,4 @@
-"""A training that is cut up (`data1:data2`) reads every folder by the dictionaries of the first."""
+"""Folders of a training: languages that are not given; parts of `data1:data2` share dictionaries."""
 
 import shutil
 
@@ -59,3 +59,34 @@ def test_other_labels_are_refused_before_any_training(folders):
     split(False)
     with pytest.raises(UserError, match=r"two/dict.chunks.txt: other labels than .*one/dict.chunk"):
         split(True)
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ((None, None), ("pt-BR", "en")),
+        (("pt-BR", None), ("pt-BR", "en")),
+        # fairseq alone would take the pair of the file names, and drop what is given.
+        (("en", None), ("en", "pt-BR")),
+        ((None, "pt-BR"), ("en", "pt-BR")),
+        (("en", "pt-BR"), ("en", "pt-BR")),
+    ],
+)
+def test_what_is_not_given(tmp_path, given, taken):
+    cfg = languages(tmp_path, *given)
+    check_languages(cfg)
+    assert (cfg.source_lang, cfg.target_lang) == taken
+
+
+def test_a_language_without_texts(tmp_path):
+    cfg = languages(tmp_path, "fr", None)
+    with pytest.raises(UserError, match=r"give --source-lang and --target-lang .*en, fr, pt-BR"):
+        check_languages(cfg)
+
+
+def languages(folder, source, target):
+    for language in ("pt-BR", "en", "fr"):
+        (folder / f"dict.{language}.txt").write_text("a 1\n")
+    for language in ("pt-BR", "en"):
+        (folder / f"train.pt-BR-en.{language}.idx").touch()
+    return TranslationConfig(data=str(folder), source_lang=source, target_lang=target)

@@ -1,14 +1,57 @@
-"""What a task says of batches: of too few tokens, and of a training too short for its warm-up."""
+"""Before a training: processes train together, a warm-up is not too long, counts begin anew."""
 
-import logging
 from argparse import Namespace
 
 import pytest
+import torch
+from fairseq import checkpoint_utils
 from fairseq.data import LanguagePairDataset
+from fairseq_cli import train
 from small_models import build, random_sentences
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.training_checks import warn_of_long_warmup
+from syntax_nmt.task.resuming import is_at_end
+from syntax_nmt.task.training_checks import check_joined, warn_of_long_warmup
+
+TORCHRUN = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "RANK": "1", "WORLD_SIZE": "3"}
+
+
+@pytest.fixture
+def torchrun(monkeypatch):
+    for name, value in TORCHRUN.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("gpu", [True, False])
+def test_alone(torchrun, gpu):
+    torchrun.setattr(torch.cuda, "is_available", lambda: gpu)
+    with pytest.raises(UserError, match="each would train alone") as refused:
+        check_joined()
+    assert "--distributed-world-size 3" in str(refused.value)
+    assert ("--distributed-rank $RANK" in str(refused.value)) == (not gpu)
+
+
+def test_the_only_one(torchrun):
+    torchrun.setenv("WORLD_SIZE", "1")
+    check_joined()
+
+
+@pytest.mark.parametrize("name", TORCHRUN)
+def test_not_started_by_torchrun(torchrun, name):
+    torchrun.delenv(name)
+    check_joined()
+
+
+def test_joined(torchrun, tmp_path):
+    torch.distributed.init_process_group(
+        "gloo", f"file://{tmp_path / 'rendezvous'}", rank=0, world_size=1
+    )
+    try:
+        check_joined()
+    finally:
+        torch.distributed.destroy_process_group()
+
 
 WARM_UP = ("--max-update=10", "--warmup-updates=4000", "--lr-scheduler=inverse_sqrt")
 
@@ -32,26 +75,6 @@ def test_long_warm_up_of_any_training_set(folder, subset, caplog):
 
 
 @pytest.mark.parametrize(
-    ("loaded", "split", "option"),
-    [
-        (["train", "valid"], "train", "--max-tokens"),
-        (["train", "valid"], "valid", "--max-tokens-valid"),
-        (["valid"], "valid", "--max-tokens"),
-    ],
-)
-def test_the_longest_sentence_that_is_kept_is_named(folder, loaded, split, option, caplog):
-    _, task, _ = build(folder, "syntax_transformer_tiny")
-    task.datasets = {name: sentences(task) for name in loaded}
-    limits = {"max_positions": (9, 9), "ignore_invalid_inputs": True}
-    with caplog.at_level(logging.WARNING), pytest.raises(UserError) as refused:
-        task.get_batch_iterator(task.datasets[split], max_tokens=6, **limits)
-    expected = f"{option} 6: a sentence has 7 tokens: give at least as many"
-    assert str(refused.value) == expected
-    assert caplog.text.count("1 sentence is too long") == 1
-    task.get_batch_iterator(task.datasets[split], max_tokens=7, **limits)
-
-
-@pytest.mark.parametrize(
     ("update_freq", "max_epoch", "max_update", "updates", "fewer"),
     [(1, 3, 0, 30, 7), (4, 3, 0, 9, 2), (1, 3, 20, 20, 5)],
 )
@@ -71,3 +94,15 @@ def test_a_training_without_end_has_any_warm_up(caplog):
     endless = Namespace(update_freq=[1], max_epoch=0, max_update=0)
     warn_of_long_warmup(endless, Namespace(warmup_updates=4000), 10)
     assert not caplog.records
+
+
+def test_the_next_training_of_a_process_begins_to_count_anew(folder):
+    """`fairseq-hydra-train -m` has several of them."""
+    for function in (train.should_stop_early, checkpoint_utils.save_checkpoint):
+        function.best = 1.5
+    train.should_stop_early.num_runs = 3
+    assert is_at_end(3)
+    _, task, _ = build(folder, "syntax_transformer_tiny")
+    assert not is_at_end(1)
+    assert task.state_dict()["patience"] == {}
+    assert not hasattr(checkpoint_utils.save_checkpoint, "best")
