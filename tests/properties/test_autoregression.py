@@ -1,4 +1,4 @@
-"""Decoders are autoregressive: no future token is read, and steps give what teacher forcing gives."""
+"""Decoders are autoregressive: no future token is read, and steps equal teacher forcing."""
 
 from argparse import Namespace
 

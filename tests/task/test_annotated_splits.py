@@ -1,4 +1,4 @@
-"""Folders of a training: languages that are not given; parts of `data1:data2` share dictionaries."""
+"""Folders of a training: languages that are not given; parts (`data1:data2`) share dictionaries."""
 
 import shutil
 

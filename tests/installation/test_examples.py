@@ -1,8 +1,12 @@
-"""The folder that a script of `examples/` is given: any name, and nothing is written outside."""
+"""Scripts of `examples/` take any folder's name and write nothing outside; the notebook runs."""
 
+import ast
+import importlib
+import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 from commands import REPOSITORY
@@ -58,3 +62,41 @@ def test_a_file_ends_it_before_anything_is_written(checkout, script):
     assert not made
     assert "file" in done.stderr
     assert not done.stdout  # no program was started
+
+
+NOTEBOOK = REPOSITORY / "examples" / "structures.ipynb"
+
+
+def notebook_code() -> str:
+    """All cells of the notebook."""
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def execute(source, cwd):
+    path = f"{sys.prefix}/bin{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [sys.executable, "-c", source],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"},
+    )
+
+
+@pytest.mark.dear
+def test_what_the_notebook_imports_is_there():
+    for node in ast.walk(ast.parse(notebook_code())):
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(node.module)
+            assert all(hasattr(module, each.name) for each in node.names), node.module
+
+
+@pytest.mark.dear
+@pytest.mark.slow
+def test_the_notebook_runs(tmp_path):
+    done = execute(notebook_code().replace("updates = 1200", "updates = 20"), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "the model chooses no chunks" in done.stdout
+    assert "╼" in done.stdout

@@ -1,11 +1,14 @@
-"""Commands whose disk is full, or whose stdout nobody reads: one line or none, nothing halved."""
+"""Commands that end early: a full disk, no reader of stdout, Ctrl-C, SIGTERM; one line or none."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from commands import started
 from small_models import build, save_checkpoint
 
 pytestmark = pytest.mark.dear
@@ -41,13 +44,13 @@ def unread(*arguments: str | Path, buffered: bool) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_examples(tmp_path):
+def test_examples_on_a_full_disk(tmp_path):
     said = f"syntax-nmt: error: {tmp_path}/examples: cannot be written (File too large): check"
     assert on_a_full_disk("examples", tmp_path).startswith(said)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_demo(tmp_path):
+def test_a_corpus_on_a_full_disk(tmp_path):
     folder = tmp_path / "demo"
     said = f"syntax-nmt: error: {folder}: cannot be written (File too large): check the folder"
     assert on_a_full_disk("demo", folder).endswith(said)
@@ -55,7 +58,7 @@ def test_demo(tmp_path):
 
 
 @pytest.mark.parametrize("buffered", [True, False])
-def test_stdout(buffered):
+def test_stdout_on_a_full_disk(buffered):
     environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
     program = [sys.executable, "-m", "syntax_nmt.cli", "user-dir"]
     with open("/dev/full", "w") as full:
@@ -91,3 +94,40 @@ def test_what_is_written_to_files_is_done(prepared, tmp_path):
         status, said = unread(*prepare, "--destdir", folder, buffered=False)
         assert status == 0
         assert "roken" not in said
+
+
+def stopped(tmp_path, number, *arguments):
+    """What a command writes to stderr that is sent a signal once it has begun to work."""
+    process = started(
+        *("-m", "syntax_nmt.cli", *arguments),
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        # What a shell starts in the background ignores Ctrl-C, and so do its children.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
+    waited = time.monotonic() + 120
+    while not any(tmp_path.glob("made*/*")) and process.poll() is None:
+        assert time.monotonic() < waited
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1, errors
+    assert "Traceback" not in errors
+    return errors.splitlines()[-1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_one_line(tmp_path, number):
+    line = stopped(tmp_path, number, "demo", "made", "--train", "200000")
+    assert line == "syntax-nmt: error: interrupted"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_resumes_after_a_signal_says_so(tmp_path, number):
+    for side in ("en", "de"):
+        text = "".join(f"this is line {line}\n" for line in range(90_000))
+        (tmp_path / f"raw.{side}").write_text(text, encoding="utf-8")
+    command = ["prepare", "--source-lang", "en", "--target-lang", "de", "--no-parse"]
+    command += ["--trainpref", "raw", "--destdir", "made"]
+    line = stopped(tmp_path, number, *command)
+    assert line == "syntax-nmt: error: interrupted: run the same command again; it resumes"

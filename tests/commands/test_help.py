@@ -1,4 +1,4 @@
-"""What `--help` says: a sentence about every option of every command; and that it comes at once."""
+"""What `--help` and `syntax-nmt options` say of every option, at once; a mistake is one line."""
 
 import argparse
 import importlib
@@ -7,10 +7,12 @@ import sys
 
 import pytest
 from fairseq.data import encoders
+from fairseq.models import ARCH_MODEL_REGISTRY
 from nonempty import some
 
 from syntax_nmt.cli import COMMANDS, main
 from syntax_nmt.commands.plot import KINDS
+from syntax_nmt.commands.shared.components import components
 from syntax_nmt.inference.settings import TOKENIZERS
 
 
@@ -81,3 +83,35 @@ def test_a_mistake_sends_no_control_characters_to_the_terminal(given, capsys):
         main(given)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isprintable()
+
+
+def test_options_lists_all_components(capsys):
+    main(["options"])
+    said = capsys.readouterr().out.split()
+    kinds = ["--arch:", "--task:", "--criterion:", "--tokenizer:", "--optimizer:"]
+    assert {word for word in said if word.startswith("--")} == set(kinds)
+    assert {"phrase_transformer", "syntax_translation", "chunk_cross_entropy"} <= set(said)
+    assert {"syntax_words", "fused_adam"} <= set(said)
+    assert "transformer" not in said
+
+
+@pytest.mark.parametrize("name", [name for found in components().values() for name in found])
+def test_options_of_every_component(name, capsys):
+    main(["options", name])
+    said = capsys.readouterr().out
+    assert said.splitlines()[0].endswith(f" {name}")
+    assert "\n  --" in said
+    assert ("--dropout" in said) == (name in ARCH_MODEL_REGISTRY)
+
+
+def test_options_say_what_an_architecture_presets(capsys):
+    main(["options", "phrase_transformer_tiny", "dependency_cross_entropy"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "fits the paper's Table 2) [phrase_transformer_tiny: 192]" in said
+    assert "--criterion dependency_cross_entropy" in said
+    assert "weight α of the child head's loss" in said
+
+
+def test_a_component_that_is_not_known():
+    with pytest.raises(SystemExit, match="error: transformer_tiny: unknown name"):
+        main(["options", "transformer_tiny"])
