@@ -1,9 +1,11 @@
-"""Parsers for `--parser-config` that cost nothing."""
+"""Stand-ins for the parsers of `--parser-config` and for Stanza's tokeniser."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -68,3 +70,40 @@ def parsing(folder: Path) -> Iterator[tuple[str, str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(config, "loaded_analyser", stand_in)
         yield write_config(folder)
+
+
+class Tokeniser:
+    """Has the habits of Stanza's, bad ones included.
+
+    It cuts every two characters, and calls each paragraph that has `。` inside two sentences. A
+    text with `☠` makes it raise, with `☣` it loses the paragraph, and with `☢` its last token
+    reaches into the next paragraph, as Stanza's do when its offsets are off.
+    """
+
+    def __init__(self) -> None:
+        trainer = SimpleNamespace(args={"shorthand": "zh_standin"})
+        self.processors = {"tokenize": SimpleNamespace(trainer=trainer)}
+        self.texts: list[str] = []
+
+    def __call__(self, text: str) -> SimpleNamespace:
+        self.texts.append(text)
+        if "☠" in text:
+            raise AssertionError("☠")
+        sentences = []
+        for paragraph in re.finditer(r"[^\n]+", text):
+            if "☣" in paragraph.group():
+                continue
+            tokens = [
+                SimpleNamespace(start_char=match.start(), end_char=match.end())
+                for match in re.compile(r"[^ ]{1,2}").finditer(text, *paragraph.span())
+            ]
+            if "☢" in paragraph.group():
+                tokens[-1].end_char += 3
+            middle = paragraph.group().find("。") + paragraph.start() + 1
+            for part in (
+                [token for token in tokens if token.start_char < middle],
+                [token for token in tokens if token.start_char >= middle],
+            ):
+                if part:
+                    sentences.append(SimpleNamespace(tokens=part))
+        return SimpleNamespace(sentences=sentences)

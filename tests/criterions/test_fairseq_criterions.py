@@ -1,4 +1,4 @@
-"""fairseq's criterions with our models: the same translation loss, and a loss of word alignments."""
+"""fairseq's criterions on our models: an equal loss of translations, a loss of alignments."""
 
 import types
 from argparse import Namespace

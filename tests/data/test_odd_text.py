@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import pytest
 import regex
-from stanza_stand_in import StandIn
+from parsing_stand_in import Tokeniser
 
 from syntax_nmt.parsing.stanza import segmenter
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
@@ -60,7 +60,7 @@ def tokenizer(request, monkeypatch, tmp_path) -> WordTokenizer:
     mode, lang = request.param
     model = None
     if mode == "stanza":
-        pipeline = StandIn()
+        pipeline = Tokeniser()
         pipeline.processors["tokenize"].trainer.args["shorthand"] = f"{lang}_standin"
         monkeypatch.setattr(segmenter, "_load", lambda lang, model: pipeline)
         segmenter.loaded_segmenter.cache_clear()

@@ -92,7 +92,7 @@ def test_every_page_of_ours_is_in_the_navigation():
 def test_what_leads_nowhere_stops_the_build(tmp_path, text, complaint):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "index.md").write_text(f"# Page\n\n{text}\n", "utf-8")
-    shutil.copy(SITE / "roles.py", tmp_path)
+    shutil.copy(SITE / "reference.py", tmp_path)
     configuration = tmp_path / "mkdocs.yml"
     configuration.write_text(
         (SITE / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[0] + "\nnav: [index.md]\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import succeed
-from stanza_stand_in import StandIn
+from parsing_stand_in import Tokeniser
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.stanza import segmenter
@@ -19,8 +19,8 @@ WORDS = ("我", "你们", "喜欢", "苹果", "电视机", "的", "看见", "了
 
 
 @pytest.fixture
-def stand_in(monkeypatch, tmp_path) -> tuple[StandIn, Path]:
-    pipeline = StandIn()
+def stand_in(monkeypatch, tmp_path) -> tuple[Tokeniser, Path]:
+    pipeline = Tokeniser()
     monkeypatch.setattr(segmenter, "_load", lambda lang, model: pipeline)
     segmenter.loaded_segmenter.cache_clear()
     model = tmp_path / "model.pt"

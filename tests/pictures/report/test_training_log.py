@@ -4,7 +4,7 @@ import gzip
 import math
 
 import pytest
-from training_logs import EPOCH, LogWriter, loss_after
+from report_files import EPOCH, LogWriter, loss_after
 from translations import write
 
 from syntax_nmt.errors import UserError
