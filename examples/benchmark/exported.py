@@ -17,10 +17,9 @@ import torch
 from fairseq.dataclass.configs import GenerationConfig
 from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import FairseqTask
-from quiet import silence
 from random_sentences import make_batches, write_dictionaries
 from sizes import SIZES
-from systems import build
+from systems import build, silence
 
 from syntax_nmt.export.ctranslate2_model import Converted, convert
 from syntax_nmt.export.stock_transformer import stock_transformer

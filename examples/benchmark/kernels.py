@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from measure import Work
-from quiet import silence
 from random_sentences import write_dictionaries
 from sizes import add_size_arguments, sizes_of
 from speed import COMPARISONS
-from systems import BenchmarkedSystem, build
+from systems import BenchmarkedSystem, build, silence
 from torch.profiler import ProfilerActivity, profile
 from works import load
 

@@ -12,6 +12,7 @@ round and their median is reported with the range.
 import argparse
 import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,16 +21,16 @@ import torch
 from measure import interleaved, kernels, operations, summary
 from peak_memory import memory_of
 from peers import build_peers
-from quiet import silence
 from random_sentences import write_dictionaries
 from sizes import Sizes, add_size_arguments, sizes_of
-from systems import build
-from table import print_table
+from systems import build, silence
 from works import WORKS, Load, System, load
 
 from syntax_nmt.methods.method import RNN, TRANSFORMER
 from syntax_nmt.models.presets import LINES
+from syntax_nmt.reporting.findings import markdown_lines
 
+MIB, BILLION = 2**20, 10**9
 # Methods on a Transformer encoder under a conditional GRU, and the losses that are theirs.
 PARTS = {
     "heads": "--supervised-layer -1 --child-weight 0.4 --parent-weight 0.4",
@@ -196,6 +197,43 @@ def measure(
     for system, taken in zip(systems, seconds):
         figures[system.name].update(summary(taken, seconds[0], data.items))
     return figures
+
+
+def print_table(title: str, data: Load, figures: Mapping[str, Mapping[str, Any]]) -> None:
+    """Prints a row for each system; columns without a figure of the first are left out.
+
+    Args:
+        title: what was measured.
+        figures: by system; the first is the baseline.
+    """
+    baseline = next(iter(figures.values()))
+    rows = {name: cells(of_system, data.unit, baseline) for name, of_system in figures.items()}
+    columns = list(next(iter(rows.values())))
+    table = [[title, *columns]]
+    table += [[f"`{name}`", *(row.get(each, "") for each in columns)] for name, row in rows.items()]
+    print("", *markdown_lines(table), sep="\n", flush=True)
+
+
+def cells(figures: Mapping[str, Any], unit: str, baseline: Mapping[str, Any]) -> dict[str, str]:
+    """The cells of a system, by column.
+
+    Args:
+        unit: of what was done.
+        baseline: the figures of the first system.
+    """
+    row = {"parameters": f"{figures['parameters'] / 10**6:.1f} M"}
+    if "per_second" in figures:
+        row[f"{unit}/s"] = f"{figures['per_second']:,.{0 if figures['per_second'] > 99 else 1}f}"
+        row["time"] = f"{figures['relative_time']:.2f}"
+        row["range"] = "{:.2f} to {:.2f}".format(*figures["relative_time_range"])
+    if "operations" in figures:
+        row["10⁹ operations"] = f"{figures['operations'] / BILLION:,.1f}"
+        row["ratio"] = f"{figures['operations'] / baseline['operations']:.2f}"
+        row["kernels"] = f"{figures['kernels']:,}"
+        row["of the first"] = f"{figures['kernels'] / baseline['kernels']:.2f}"
+    if "peak_memory" in figures:
+        row["peak MiB"] = f"{figures['peak_memory'] / MIB:,.0f}"
+    return row
 
 
 if __name__ == "__main__":

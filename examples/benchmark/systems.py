@@ -1,5 +1,7 @@
 """Systems as fairseq's command line builds them, to be trained and searched without it."""
 
+import logging
+import warnings
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -165,3 +167,9 @@ def rnn_options(sizes: Sizes, ours: bool, halves: Sequence[str] = STACKS) -> lis
     if not ours:
         return given
     return [*given, "--attention-dim", width]
+
+
+def silence() -> None:
+    """Keeps logs below warnings, and all of Python's warnings, off the terminal."""
+    logging.disable(logging.INFO)
+    warnings.simplefilter("ignore")

@@ -23,10 +23,9 @@ from typing import Any
 import torch
 from fairseq import utils
 from measure import Work, interleaved
-from quiet import silence
 from sizes import Sizes, add_size_arguments, sizes_of
 from speed import COMPARISONS
-from systems import BenchmarkedSystem, build, command_of, is_ours
+from systems import BenchmarkedSystem, build, command_of, is_ours, silence
 from works import System
 
 import syntax_nmt

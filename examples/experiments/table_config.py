@@ -1,6 +1,7 @@
-"""A table as its YAML declares it; `table.schema.yaml` says what may stand there."""
+"""A table as its YAML declares it, and since when; `table.schema.yaml` says what may be there."""
 
 import itertools
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,7 +12,6 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
-from experiments.declarations import declared_dates
 from syntax_nmt.errors import UserError
 
 _SCHEMA = Path(__file__).with_name("table.schema.yaml")
@@ -218,6 +218,47 @@ def _system(
         "figures": {figure: known[figure] for figure in figures},
     }
     return DeclaredSystem(**{**given, **collected, "name": name})
+
+
+def declared_dates(table: Path) -> dict[tuple[str, str], str]:
+    """The day on which each comparison was first tested for, by system and baseline: the history of
+    a YAML.
+
+    Args:
+        table: a YAML in a git checkout; nothing is known of another.
+    """
+    dates: dict[tuple[str, str], str] = {}
+    for day, text in _versions(table):
+        try:
+            comparisons = yaml.safe_load(text).get("comparisons", ())
+            pairs = [
+                (pair["system"], pair["against"])
+                for pair in comparisons
+                if not pair.get("only_shown")
+            ]
+        except (yaml.YAMLError, AttributeError, TypeError, KeyError):  # an unfinished version
+            continue
+        for pair in pairs:
+            dates.setdefault(pair, day)
+    return dates
+
+
+def _versions(table: Path) -> Iterator[tuple[str, str]]:
+    """The committed contents of a file, the oldest first, each with its day."""
+    history = _git(table.parent, "log", "--reverse", "--format=%H %as", "--", table.name)
+    for line in (history or "").splitlines():
+        commit, day = line.split()
+        text = _git(table.parent, "show", f"{commit}:./{table.name}")
+        if text is not None:
+            yield day, text
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 class _UniqueKeys(yaml.SafeLoader):

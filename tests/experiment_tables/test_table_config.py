@@ -1,5 +1,5 @@
-"""YAMLs that are wrong are refused in one line that says where; the day on which a comparison was
-declared.
+"""YAMLs of tables: wrong ones are refused in one line that says where; since when a comparison is
+declared; every row is a command line that fairseq takes, and a model that it builds.
 """
 
 from pathlib import Path
@@ -12,9 +12,11 @@ import subprocess
 
 from commands import REPOSITORY
 from declared import declaration
+from fairseq import options, tasks
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
-from experiments.declarations import declared_dates
-from experiments.table_config import Comparison, read_table
+from experiments.programs import fill
+from experiments.table_config import Comparison, declared_dates, read_table
 from syntax_nmt.errors import UserError
 
 TABLES = sorted((REPOSITORY / "examples/experiments/tables").glob("*.yaml"))
@@ -142,3 +144,43 @@ def test_the_first_version_that_tests_it_counts(tmp_path):
 def test_a_table_that_is_in_no_checkout(tmp_path):
     (tmp_path / "table.yaml").write_text("comparisons: []")
     assert declared_dates(tmp_path / "table.yaml") == {}
+
+
+@pytest.fixture(scope="module")
+def parameters(prepared):
+    """Of a command line's model; its criterion is built, too."""
+
+    def count(text):
+        given = ["--source-lang", "src", "--target-lang", "tgt", "--save-dir", "none"]
+        given = [str(prepared.data), *given, *fill(text, {})]
+        parser = options.get_training_parser()
+        config = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, given))
+        task = tasks.setup_task(config.task)
+        model = task.build_model(config.model)
+        task.build_criterion(config.criterion)
+        return sum(parameter.numel() for parameter in model.parameters())
+
+    return count
+
+
+# One without --slow: its models are tiny.
+@pytest.mark.dear
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=() if path.stem == "builtin" else pytest.mark.slow)
+        for path in TABLES
+    ],
+)
+def test_rows_are_models(parameters, path):
+    counted = {}
+    for family in read_table(path).families:
+        points = list(family.settings())
+        for name, system in family.systems.items():
+            if not system.best_of:
+                command = f"{family.training} {points[-1]} {system.options}"
+                counted[name] = parameters(command)
+    # Controls have as many parameters as what they stand against, within 1 %, whatever the words.
+    for control, method in (("stock-wide", "phrase"), ("cgru-wide", "relation")):
+        if control in counted:
+            assert counted[control] == pytest.approx(counted[method], rel=0.01)

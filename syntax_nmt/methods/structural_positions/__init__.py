@@ -7,8 +7,8 @@ the relation of two words in the tree.
 |---|---|
 | a_i, the arcs up to the root | `structure.depths` |
 | rel(i, j): a_i − a_j where one is above the other, else ±(a_i + a_j) | `structure.relations` |
-| both absolute positions, fused by a nonlinear function | `absolute.StructuralEmbedding` |
-| relative positions in the encoder's self-attention | `relative.StructuralBias` |
+| both absolute positions, fused by a nonlinear function | `positions.StructuralEmbedding` |
+| relative positions in the encoder's self-attention | `positions.StructuralBias` |
 
 The paper's equations were not at hand; the rule is that of a reader's notes. Relative positions are
 numbers, one a head and relation in each layer, not vectors as of Shaw et al. (2018).

@@ -16,7 +16,6 @@ from syntax_nmt.backbone.transformer_extension import (
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.structural_positions.absolute import StructuralEmbedding
 from syntax_nmt.methods.structural_positions.options import (
     ABSOLUTE,
     POSITIONS,
@@ -24,7 +23,7 @@ from syntax_nmt.methods.structural_positions.options import (
     TANH,
     StructuralPositionOptions,
 )
-from syntax_nmt.methods.structural_positions.relative import StructuralBias
+from syntax_nmt.methods.structural_positions.positions import StructuralBias, StructuralEmbedding
 from syntax_nmt.methods.structural_positions.structure import depths, relations
 from syntax_nmt.option_checks import refuse_together
 

@@ -9,9 +9,8 @@ from small_models import annotated_batch, build, chain_heads, random_sentences, 
 from trees_of import random_heads
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.structural_positions.absolute import StructuralEmbedding
 from syntax_nmt.methods.structural_positions.options import ADD, DEPTH, LCA, PAPER, TANH
-from syntax_nmt.methods.structural_positions.relative import StructuralBias
+from syntax_nmt.methods.structural_positions.positions import StructuralBias, StructuralEmbedding
 from syntax_nmt.methods.structural_positions.structure import depths, relations
 
 C, PAD = 6, 1

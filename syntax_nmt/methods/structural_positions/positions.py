@@ -1,4 +1,4 @@
-"""Positions in the sentence and in the tree, fused."""
+"""Absolute and relative positions in the dependency tree (Wang et al., 2019)."""
 
 import torch
 from fairseq.modules import SinusoidalPositionalEmbedding
@@ -61,3 +61,34 @@ class StructuralEmbedding(nn.Module):
         both = self.of_position(rows)[places] + bias
         both = both + (self.of_depth(of_depths) - bias)[depth] * there.unsqueeze(-1)
         return torch.tanh(both) - rows[places]
+
+
+class StructuralBias(nn.Module):
+    """A number for each layer, head and relation from −R to R; farther ones are alike.
+
+    The numbers begin at 0: the first update sees the attention without them.
+
+    Args:
+        layers: how many.
+        num_heads: H.
+        clip: R.
+    """
+
+    def __init__(self, layers: int, num_heads: int, clip: int) -> None:
+        super().__init__()
+        self.clip = clip
+        self.table = nn.Parameter(torch.zeros(layers, num_heads, 2 * clip + 1))
+
+    def forward(self, relation: Tensor, there: Tensor) -> list[Tensor]:
+        """The bias of each layer, B×H×S×S; 0 of pairs one of which has no head.
+
+        Args:
+            relation: B×S×S.
+            there: B×S, True = the token has a head.
+        """
+        index = relation.clamp(-self.clip, self.clip) + self.clip
+        neutral = ~(there.unsqueeze(2) & there.unsqueeze(1))
+        return [
+            of_layer[:, index].transpose(0, 1).masked_fill(neutral.unsqueeze(1), 0.0)
+            for of_layer in self.table
+        ]
