@@ -64,6 +64,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="module", params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request) -> str:
+    """The processor and, where there is one, a GPU."""
     return request.param
 
 

@@ -24,7 +24,7 @@ def torchrun(monkeypatch):
 
 
 @pytest.mark.parametrize("gpu", [True, False])
-def test_alone(torchrun, gpu):
+def test_processes_that_would_train_alone(torchrun, gpu):
     torchrun.setattr(torch.cuda, "is_available", lambda: gpu)
     with pytest.raises(UserError, match="each would train alone") as refused:
         check_joined()
@@ -32,7 +32,7 @@ def test_alone(torchrun, gpu):
     assert ("--distributed-rank $RANK" in str(refused.value)) == (not gpu)
 
 
-def test_the_only_one(torchrun):
+def test_the_only_process(torchrun):
     torchrun.setenv("WORLD_SIZE", "1")
     check_joined()
 
@@ -43,7 +43,7 @@ def test_not_started_by_torchrun(torchrun, name):
     check_joined()
 
 
-def test_joined(torchrun, tmp_path):
+def test_joined_processes(torchrun, tmp_path):
     torch.distributed.init_process_group(
         "gloo", f"file://{tmp_path / 'rendezvous'}", rank=0, world_size=1
     )
