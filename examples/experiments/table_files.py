@@ -1,7 +1,7 @@
 """A table as Markdown and JSON, and for whoever asks as LaTeX and tab-separated values."""
 
 import statistics
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -228,16 +228,31 @@ def _by_value(
     what: str, rows: Sequence[RowResult], value_of: Callable[[RunFacts], object]
 ) -> list[str]:
     """One line: the value of all runs, or which runs have another than most."""
-    runs: dict[str, list[str]] = {}
+    runs: dict[str, dict[str, list[int]]] = {}
     for row in rows:
         for run in row.runs:
-            name = f"“{row.label}”, seed {run.seed}"
-            runs.setdefault(str(value_of(run)), []).append(name)
+            of_value = runs.setdefault(str(value_of(run)), {})
+            of_value.setdefault(row.label, []).append(run.seed)
     if len(runs) < 2:
         return [f"{what}: {value}" for value in runs]
-    most = max(runs, key=lambda value: len(runs[value]))
-    parts = [f"{value} ({'; '.join(runs[value])})" for value in runs if value != most]
+    most = max(runs, key=lambda value: sum(map(len, runs[value].values())))
+    parts = [f"{value} ({_runs_text(runs[value])})" for value in runs if value != most]
     return [f"runs differ in {what}: {most} (most); " + "; ".join(parts)]
+
+
+def _runs_text(seeds: Mapping[str, Sequence[int]]) -> str:
+    """The seeds of some rows, neighbours as a range: “Transformer”, seeds 1–3, 5."""
+    found = []
+    for label, of_row in seeds.items():
+        ranges: list[list[int]] = []
+        for seed in sorted(of_row):
+            if ranges and seed == ranges[-1][-1] + 1:
+                ranges[-1][1:] = [seed]
+            else:
+                ranges.append([seed])
+        listed = ", ".join("–".join(map(str, each)) for each in ranges)
+        found.append(f"“{label}”, seed{'s' * (len(of_row) > 1)} {listed}")
+    return "; ".join(found)
 
 
 def markdown(title: str, tables: Sequence[Table], notes: Sequence[str]) -> str:

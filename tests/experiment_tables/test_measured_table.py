@@ -253,7 +253,7 @@ def test_markdown_and_json(table):
     assert "not run" in cells["phrases"]
     assert "0 of 2" in cells["phrases"]
     assert "38.6" in cells["heads"]
-    heads = "“heads”, seed 1; “heads”, seed 2"
+    heads = "“heads”, seeds 1–2"
     assert f"runs differ in commit: {'a' * 40} (most); {'b' * 40} ({heads})" in text
     assert "4.125 ± 0.177" in text  # validation nll
     assert "test, 40 sentences" in text
