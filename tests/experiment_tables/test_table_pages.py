@@ -93,6 +93,17 @@ def test_seeds_as_blocks_are_those_of_the_table(table, family, metric, pair, com
         assert shown == difference[1]
 
 
+def test_differences_on_long_sentences_are_those_of_the_table():
+    table = TableResult.read(EXPERIMENTS / "results" / "docs_en_de_controls" / "table.json")
+    page = (EXPERIMENTS / "GAINS.md").read_text("utf-8")
+    labels = table.labels("transformer")
+    found = {labels[pair.system]: pair for pair in table.tests[0].pairs if pair.against == "stock"}
+    assert len(found) == 4
+    for label, pair in found.items():
+        difference = f"{pair.scores['BLEU'].difference:+.1f}"
+        assert re.search(rf"\| {label} \| [^|]* \| {re.escape(difference)} \|", page)
+
+
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
