@@ -35,7 +35,7 @@ from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED
 from syntax_nmt.scoring.translations.significance import holm
 
 # How many trials up to how many runs of both systems. Holm's adjustment multiplies the smallest p
-# that there can be, 1 in the trials + 1; what a trial takes grows with the square of the runs.
+# that there can be, 1 in the trials + 1; a trial takes as long as there are runs and sentences.
 TRIALS: Mapping[float, int] = {6: 100_000, 12: 25_000, inf: 5_000}
 _ENOUGH = 400  # trials beyond the difference; p is then known to a twentieth of itself
 
