@@ -1,6 +1,7 @@
 """Checks of options."""
 
 import logging
+import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import Field, fields
 from enum import Enum
@@ -31,6 +32,14 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
         value = getattr(options, name)
         if not 0 <= value < 1:
             raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
+
+
+def check_weights(options: Any, names: Iterable[str]) -> None:
+    """Raises a :class:`UserError` for a weight of a loss that is negative or no finite number."""
+    for name in names:
+        value = getattr(options, name)
+        if not 0 <= value < math.inf:
+            raise UserError(f"{flag(name)} {value}: give a weight from 0 on")
 
 
 def layer_from_bottom(option: str, layer: int, layers: int, stack: str) -> int:

@@ -14,6 +14,7 @@ from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntr
 from syntax_nmt.data.batch import Batch, Logged
 from syntax_nmt.errors import exits_in_fairseq_programs
 from syntax_nmt.methods.objective import AuxiliaryObjective
+from syntax_nmt.option_checks import check_weights
 
 
 class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
@@ -28,9 +29,13 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         ignore_prefix_size: number of tokens to omit at the start of each target.
         report_accuracy: log the share of target tokens predicted right.
         objectives: the auxiliary objectives, each of one of the `objective_types`.
+
+    Attributes:
+        weights: the options that are weights of theirs.
     """
 
     objective_types: ClassVar[tuple[type[AuxiliaryObjective], ...]] = ()
+    weights: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -49,9 +54,11 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         """Builds the criterion that the options describe.
 
         Raises:
-            UserError: options that contradict each other; one line says which.
+            UserError: options that contradict each other, or a weight that is none; one line says
+                which.
         """
         with exits_in_fairseq_programs():
+            check_weights(cfg, cls.weights)
             built = [objective.from_options(cfg, task) for objective in cls.objective_types]
         objectives = [objective for objective in built if objective is not None]
         return cls(

@@ -114,10 +114,15 @@ class Loss:
     weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def weight_options(self) -> list[Field]:
+        """Those of the options that are weights."""
+        return [each for each in fields(self.options) if each.name.endswith("_weight")]
+
+    @property
     def among_others(self) -> type[FairseqDataclass]:
         """The options for the criterion of all methods, where weights are 0 by default."""
-        weights = (x for x in fields(self.options) if x.name.endswith("_weight") and x.default)
-        off = [(each.name, each.type, _switched_off(each)) for each in weights]
+        on = (each for each in self.weight_options if each.default)
+        off = [(each.name, each.type, _switched_off(each)) for each in on]
         name, place = f"Optional{self.options.__name__}", {"__module__": self.options.__module__}
         return make_dataclass(name, off, bases=(self.options,), namespace=place)
 

@@ -50,6 +50,9 @@ def read_marks(path: str, key: Key) -> Marks:
     missing = [name for name in ("item", *_COLUMNS) if name not in head]
     if missing:
         raise UserError(f"{path}:1: has no column {missing[0]}: give a sheet of syntax-nmt rate")
+    twice = [name for name in ("item", *_COLUMNS) if head.count(name) > 1]
+    if twice:
+        raise UserError(f"{path}:1: has the column {twice[0]} twice: leave one out")
     known = {each.item for each in key.items}
     found: dict[str, dict[str, int]] = {}
     for where, row in rows:

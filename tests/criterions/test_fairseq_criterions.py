@@ -11,6 +11,8 @@ from fairseq.criterions.label_smoothed_cross_entropy_with_alignment import (
 from methods import ARCHITECTURES
 from small_models import LABELS, annotated_batch, batch, build, random_sentences, write_dictionaries
 
+from syntax_nmt.arguments import flag
+from syntax_nmt.criterions.cross_entropy import ALL_LOSSES, LOSSES
 from syntax_nmt.errors import UserError
 
 BASES = [arch for arch in ARCHITECTURES if arch.endswith("_tiny")]
@@ -59,6 +61,22 @@ def test_adaptive_softmax_has_a_loss_of_its_own(tmp_path):
             continue
         with pytest.raises(UserError, match="--criterion adaptive_loss --ddp-backend legacy_ddp"):
             task.build_criterion(cfg.criterion)
+
+
+@pytest.mark.parametrize("weight", ["-1", "nan", "inf"])
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.criterion)
+def test_no_weight_is_negative_or_infinite(loss, weight, tmp_path):
+    """In the criterion of one loss and in that of all."""
+    write_dictionaries(tmp_path)
+    for criterion in (loss.criterion, ALL_LOSSES):
+        for each in loss.weight_options:
+            given = ("--criterion", criterion, f"{flag(each.name)}={weight}")
+            _, task, cfg = build(tmp_path, "syntax_transformer_tiny", *given)
+            value = float(weight)
+            with pytest.raises(
+                UserError, match=f"^{flag(each.name)} {value}: give a weight from 0 on"
+            ):
+                task.build_criterion(cfg.criterion)
 
 
 MODELS = (

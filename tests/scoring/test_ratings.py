@@ -165,6 +165,7 @@ def test_kappa_by_hand():
     ("change", "message"),
     [
         (lambda lines: [lines[0].replace("over", "other"), *lines[1:]], ":1: has no column over"),
+        (lambda lines: [f"{lines[0]}\tover", *lines[1:]], ":1: has the column over twice"),
         (lambda lines: [*lines, "other-001-1\t1\t1\t1\t1"], "the key has no item 'other-001-1'"),
         (lambda lines: [*lines, lines[1]], " is there for the second time: leave one out"),
         (

@@ -57,16 +57,10 @@ class TreeRegularization(AuxiliaryObjective):
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> TreeRegularization | None:
-        """Builds the objective; None = its weight is 0.
-
-        Raises:
-            UserError: a negative weight.
-        """
+        """Builds the objective; None = its weight is 0."""
         weight = options.tree_reg_weight
         if weight == 0:
             return None
-        if weight < 0:
-            raise UserError(f"--tree-reg-weight {weight}: give no negative number")
         words = WordSpans(task.source_dictionary), WordSpans(task.target_dictionary)
         loaded = tuple(kind for kind in (TREES, TARGET_TREES) if kind.is_loaded(task.cfg))
         return cls(weight, *words, loaded)

@@ -52,7 +52,7 @@ class VariationalObjective(AuxiliaryObjective):
         """
         if options.kl_weight == 0:
             return None
-        for name in ("kl_weight", "kl_warmup", "free_nats"):
+        for name in ("kl_warmup", "free_nats"):
             if getattr(options, name) < 0:
                 raise UserError(f"{flag(name)} {getattr(options, name)}: give no negative number")
         pad = task.target_dictionary.pad()

@@ -312,6 +312,3 @@ def test_what_the_loss_lacks(folder):
     del sample["trees"]
     with pytest.raises(UserError, match=r"needs the binary trees .* add --load-trees"):
         objective(extra, sample)
-    task = Namespace(source_dictionary=None, target_dictionary=None)
-    with pytest.raises(UserError, match="--tree-reg-weight -1: give no negative number"):
-        TreeRegularization.from_options(Namespace(tree_reg_weight=-1), task)
