@@ -267,9 +267,13 @@ SILENT = _split(
 """They silence randomness in training, as those of dropout do."""
 
 BY_HEART = _split(
-    {name: "--target-factor-inputs=none" for name in ("factor_transformer", "factor_rnn")}
+    {
+        name: "--target-factor-inputs=none --target-factor-dropout=0.1"
+        for name in ("factor_transformer", "factor_rnn")
+    }
 )
-"""With them, the translation loss alone teaches all that a search reads."""
+"""With them, the translation loss alone teaches all that a search reads. Dropout has its default
+again, because another one is refused where nothing is read."""
 
 SCORES_JOINTLY = ("bi_scale_rnn",)
 """A search also scores what their decoders choose beside words."""

@@ -52,7 +52,6 @@ class TargetFactorOptions(ColumnLabelOptions):
         "target factors: the probability that a value that is read counts as none in training, "
         "where it is right more often than in a search (default: 0.1)",
         Needs("target_factor_inputs", (OWN,)),
-        _ON,
     )
     target_factor_score: float = decoder_option(
         0.0,
@@ -60,7 +59,6 @@ class TargetFactorOptions(ColumnLabelOptions):
         "chooses, which the scores of hypotheses add; also of a trained model, by "
         "--model-overrides (default: 0)",
         Needs("target_factor_inputs", (OWN,)),
-        _ON,
     )
 
 

@@ -35,10 +35,11 @@ MODELS = {
     "rnn": ("factor_rnn",),
     "rnn+transformer": (
         *("syntax_hybrid", "--encoder-family=rnn", "--decoder-family=transformer"),
-        "--target-factors=upos,deprel",
+        *("--target-factors=upos,deprel", "--target-factor-dropout=0"),
     ),
-    "bi_scale": ("bi_scale_rnn", "--target-factors=upos,deprel"),
+    "bi_scale": ("bi_scale_rnn", "--target-factors=upos,deprel", "--target-factor-dropout=0"),
 }
+UNREAD = ("syntax_transformer", "--target-factors=upos,deprel", "--target-factor-inputs=none")
 SHIFTS = ("read", "predict")
 TARGETS = (5, 8, 3)
 
@@ -54,11 +55,8 @@ def folder(tmp_path_factory):
 
 def strong(folder, model="transformer", *options):
     """A model in float64 in which all parameters matter."""
-    silent = "--target-factor-dropout=0"
-    if any("inputs=none" in option for option in options):
-        silent = "--target-factor-shift=read"
     built, task, cfg = build(
-        folder, *MODELS[model], silent, *LOSS, "--load-target-features=upos,deprel", *options
+        folder, *MODELS.get(model, UNREAD), *LOSS, "--load-target-features=upos,deprel", *options
     )
     return fill_zeros(enlarge(built, 3.0), 0.5).double(), task, cfg
 
@@ -330,8 +328,7 @@ def test_one_value_for_all_words_costs_nothing(folder):
 @pytest.mark.parametrize("silent", ["none", "zeros"])
 def test_without_inputs_the_model_is_the_plain_one(folder, silent):
     """Logits and beams."""
-    options = ["--target-factor-inputs=none"] if silent == "none" else []
-    model, task, _ = strong(folder, "transformer", *options)
+    model, task, _ = strong(folder, "unread" if silent == "none" else "transformer")
     if silent == "zeros":
         extension_of(model).tables.table.weight.zero_()
     plain = build(folder, "syntax_transformer")[0].double()
@@ -387,6 +384,9 @@ def test_what_is_wrong_is_said(folder):
         build(folder, "factor_transformer", "--target-factors=")
     with pytest.raises(UserError, match="--left-pad-target: steps of a search do not skip pads"):
         build(folder, "factor_transformer", "--left-pad-target")
+    for option in ("--target-factor-score=0.5", "--target-factor-dropout=0.5"):
+        with pytest.raises(UserError, match=r"^[a-z-]* needs --target-factor-inputs own$"):
+            build(folder, *UNREAD, option)
     (folder / "dict.target_feats.txt").unlink()
     with pytest.raises(
         UserError, match=r"no dict.target_feats.txt: make it with `prepare --target"
@@ -460,7 +460,7 @@ def test_factors_of_words_in_common_with_the_reference():
 @pytest.mark.parametrize("inputs", ["own", "none"])
 def test_export(folder, inputs):
     """Without what no step reads the model is fairseq's."""
-    model, task, cfg = build(folder, "factor_transformer", f"--target-factor-inputs={inputs}")
+    model, task, cfg = build(folder, *(UNREAD if inputs == "none" else MODELS["transformer"]))
     feature = feature_in_the_way(model, cfg.model)
     if inputs == "own":
         assert feature == "--target-factors upos,deprel"
