@@ -34,12 +34,12 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
             raise UserError(f"{flag(name)} {value}: give a share from 0 to less than 1")
 
 
-def check_weights(options: Any, names: Iterable[str]) -> None:
-    """Raises a :class:`UserError` for a weight of a loss that is negative or no finite number."""
+def check_from_zero(options: Any, names: Iterable[str]) -> None:
+    """Raises a :class:`UserError` for a number that is negative, infinite or none."""
     for name in names:
         value = getattr(options, name)
         if not 0 <= value < math.inf:
-            raise UserError(f"{flag(name)} {value}: give a weight from 0 on")
+            raise UserError(f"{flag(name)} {value}: give a number from 0 on")
 
 
 def layer_from_bottom(option: str, layer: int, layers: int, stack: str) -> int:

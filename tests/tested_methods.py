@@ -40,7 +40,9 @@ TRIALS = {
                 "factor_transformer --target-factors=xpos,chunk --target-factor-shift=predict "
                 "--target-factor-dropout=0"
             ),
-            "factor_transformer+none": "factor_transformer --target-factor-inputs=none",
+            "syntax_transformer+factors": (
+                "syntax_transformer --target-factors=upos,deprel --target-factor-inputs=none"
+            ),
             "factor_rnn+predict": (
                 "factor_rnn --target-factor-shift=predict --decoder-layers=2 "
                 "--target-factor-dropout=0"

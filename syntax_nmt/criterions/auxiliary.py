@@ -14,7 +14,7 @@ from syntax_nmt.backbone.linear_cross_entropy import TOKEN_LOSS, LinearCrossEntr
 from syntax_nmt.data.batch import Batch, Logged
 from syntax_nmt.errors import exits_in_fairseq_programs
 from syntax_nmt.methods.objective import AuxiliaryObjective
-from syntax_nmt.option_checks import check_weights
+from syntax_nmt.option_checks import check_from_zero
 
 
 class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
@@ -58,7 +58,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
                 which.
         """
         with exits_in_fairseq_programs():
-            check_weights(cfg, cls.weights)
+            check_from_zero(cfg, cls.weights)
             built = [objective.from_options(cfg, task) for objective in cls.objective_types]
         objectives = [objective for objective in built if objective is not None]
         return cls(

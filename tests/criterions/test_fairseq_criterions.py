@@ -74,7 +74,7 @@ def test_no_weight_is_negative_or_infinite(loss, weight, tmp_path):
             _, task, cfg = build(tmp_path, "syntax_transformer_tiny", *given)
             value = float(weight)
             with pytest.raises(
-                UserError, match=f"^{flag(each.name)} {value}: give a weight from 0 on"
+                UserError, match=f"^{flag(each.name)} {value}: give a number from 0 on"
             ):
                 task.build_criterion(cfg.criterion)
 

@@ -14,10 +14,12 @@ a Transformer. Decoders attend to both.
 
 The trees are those of `syntax_nmt.data.merges`, binarised to the right and without labels: so one
 learned vector is the state of all constituents before the lowest layer, where the paper has the
-embeddings of labels of n-ary trees. The divisor of S(i, j) and the vertical places, counted from
-the token, are the paper's; the released code divides by k and counts from the root.
+embeddings of labels of n-ary trees. The weights u have no bias. The divisor of S(i, j) and the
+vertical places, counted from the token, are the paper's; the released code divides by k and counts
+from the root.
 
-The control for "more keys" is `--constituent-values plain`: normal attention over as many keys.
+Controls: without accumulation (`--constituent-values plain`), constituents read what is within them
+by attention alone; with `--constituent-mask all` beside it, they are as many keys, and no tree.
 """
 
 from syntax_nmt.data.annotation import TREES

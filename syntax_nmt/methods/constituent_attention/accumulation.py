@@ -22,7 +22,8 @@ class Constituents(NamedTuple):
         within: B×P×P, [i, t] = 1 where t is i or within it, else 0.
         between: B×P×S, k(i, j): constituents from token j up to i, both in it; 0 outside i.
         places: B×P×S×R, how many constituents from token j up to i have each of R numbers: of
-            their places above j, from 1, and then of the place of j in them, from 1.
+            their places above j, from 1, and then of the place of j in them, from 1; of either,
+            none that no embedding stands for.
         missing: B×P, True = no constituent.
     """
 
@@ -33,13 +34,17 @@ class Constituents(NamedTuple):
     missing: Tensor
 
     @classmethod
-    def of(cls, trees: Tensor, width: int) -> Constituents:
+    def of(
+        cls, trees: Tensor, width: int, vertical: bool = True, horizontal: bool = True
+    ) -> Constituents:
         """The constituents of a batch.
 
         Args:
             trees: B×P×3, left and right child and height, of
                 :meth:`~syntax_nmt.data.annotation.trees.Trees.collate`.
             width: S.
+            vertical: places above tokens have embeddings.
+            horizontal: places of tokens in constituents have some.
         """
         first, last = (columns[:, width:] for columns in node_spans(trees, width))
         columns = torch.arange(width, device=trees.device)
@@ -55,19 +60,14 @@ class Constituents(NamedTuple):
         place = columns - first.unsqueeze(2) + 1
         found = torch.cat(
             [
-                _is_number(between.long(), min(trees.size(1), _TALLEST)),
-                _is_number(place * is_in, min(width, _WIDEST)),
+                _is_number(between.long(), min(trees.size(1), _TALLEST) if vertical else 0),
+                _is_number(place * is_in, min(width, _WIDEST) if horizontal else 0),
             ],
             dim=3,
         )
         # In place: of long sentences this is the largest tensor, 4·B·P·S·R bytes.
         places = found.float().cumsum_(dim=1).mul_(covers.unsqueeze(3))
         return cls(covers, within, between, places, missing)
-
-    @property
-    def vertical_rows(self) -> int:
-        """How many of the R numbers are of places above tokens."""
-        return min(self.covers.size(1), _TALLEST)
 
     def attention_bias(self, padding: Tensor, all_read_all: bool) -> Tensor:
         """What constituents attend to, to be added to logits, B×1×P×(S+P); −inf = masked.
@@ -158,7 +158,8 @@ class Accumulation(nn.Module):
             return None
         # A product of H×S and S×R for each constituent.
         counted = (share.transpose(1, 2) @ constituents.places.type_as(share)).transpose(1, 2)
-        above, inside = counted.tensor_split((constituents.vertical_rows,), dim=3)
+        rows = 0 if self.vertical is None else min(constituents.covers.size(1), _TALLEST)
+        above, inside = counted.tensor_split((rows,), dim=3)
         halves = [
             counts.new_zeros(()).expand(*counts.shape[:3], size)
             if table is None

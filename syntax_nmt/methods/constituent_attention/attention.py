@@ -178,7 +178,8 @@ class ConstituentCrossAttention(ConstituentAttention):
             key_padding_mask: of tokens, B×S, True = pad.
             incremental_state: the cache of incremental decoding.
             static_kv: always so; fairseq's layer says it.
-            nodes: states of constituents, P×B×C; None = a search has cached their projections.
+            nodes: states of constituents, P×B×C, in a search once a sentence; None = a search has
+                cached their projections.
             constituents: the same.
             **how: of :meth:`FusedMultiheadAttention.forward`.
 
@@ -189,15 +190,17 @@ class ConstituentCrossAttention(ConstituentAttention):
         if not self.is_cached(known):
             assert nodes is not None
             assert constituents is not None
-            # In a search, the hypotheses of a sentence share its keys.
-            step = 1 if incremental_state is None else max(1, self.beam_size)
-            of_sentences = Constituents(*(each[::step] for each in constituents))
+            step = self.rows_of_a_sentence(incremental_state)
             keys, values = self._all_keys_and_values(
-                torch.cat([key, nodes])[:, ::step], of_sentences
+                torch.cat([key[:, ::step], nodes]), constituents
             )
             padding = None if key_padding_mask is None else key_padding_mask[::step]
-            self._keep(known, keys, values, _joined_padding(padding, of_sentences))
+            self._keep(known, keys, values, _joined_padding(padding, constituents))
         return self._reads(query, known, **how)
+
+    def rows_of_a_sentence(self, incremental_state: IncrementalState | None) -> int:
+        """How many rows of a batch share the keys of a sentence: in a search, its hypotheses."""
+        return 1 if incremental_state is None else max(1, self.beam_size)
 
 
 def _joined_padding(padding: Tensor | None, constituents: Constituents) -> Tensor:

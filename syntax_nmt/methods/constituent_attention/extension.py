@@ -95,7 +95,10 @@ class EncoderConstituents(TransformerEncoderExtension):
             UserError: trees are missing; one line says how to get them.
         """
         trees = TREES.tensor_in(source.annotation)
-        constituents = Constituents.of(trees, source.tokens.size(1))
+        settings = value_settings(self.options)
+        constituents = Constituents.of(
+            trees, source.tokens.size(1), settings.vertical, settings.horizontal
+        )
         bias = constituents.attention_bias(source.padding, self.all_read_all)
         return {"constituents": constituents, "constituent_bias": bias}
 
@@ -172,18 +175,20 @@ class DecoderConstituents(TransformerDecoderExtension):
         encoder_out: dict[str, list[Tensor]] | None,
         incremental_state: IncrementalState | None,
     ) -> Iterable[Mapping[str, Any]]:
-        """The arguments `nodes` and `constituents` of :class:`ConstituentDecoderLayer`.
+        """The arguments `nodes` and `constituents` of :class:`ConstituentDecoderLayer`: in a search
+        once a sentence, as its hypotheses share them.
 
         Args:
             layers: of the decoder; they cache the projections of constituents in a search.
             encoder_out: of the encoder; constituents are not read once they are cached.
         """
         nodes = constituents = None
-        if not layers[0].encoder_attn.is_cached(incremental_state):
+        attention: ConstituentCrossAttention = layers[0].encoder_attn
+        if not attention.is_cached(incremental_state):
             assert encoder_out is not None
             (nodes,), structure = encoder_out[_NODES], encoder_out[_STRUCTURE]
             if _ROWS in encoder_out:
-                (rows,) = encoder_out[_ROWS]
+                rows = encoder_out[_ROWS][0][:: attention.rows_of_a_sentence(incremental_state)]
                 nodes = nodes.index_select(1, rows)
                 structure = [each.index_select(0, rows) for each in structure]
             constituents = Constituents(*structure)
@@ -192,9 +197,10 @@ class DecoderConstituents(TransformerDecoderExtension):
 
 def value_settings(options: ConstituentAttentionOptions) -> ValueSettings:
     """What the values of constituents are made of."""
+    accumulates = options.constituent_values == ACCUMULATED
     embeddings = options.constituent_embeddings
     return ValueSettings(
-        accumulates=options.constituent_values == ACCUMULATED,
-        vertical=embeddings in (BOTH, VERTICAL),
-        horizontal=embeddings in (BOTH, HORIZONTAL),
+        accumulates=accumulates,
+        vertical=accumulates and embeddings in (BOTH, VERTICAL),
+        horizontal=accumulates and embeddings in (BOTH, HORIZONTAL),
     )

@@ -34,11 +34,10 @@ def relations(heads: Tensor, first: Tensor, rule: str) -> Tensor:
         first: likewise.
         rule: one of :data:`~syntax_nmt.methods.structural_positions.options.RULES`.
     """
-    depth = depths(heads, first)
-    down = depth.unsqueeze(2) - depth.unsqueeze(1)
     if rule == DEPTH:
-        return down
+        return _less(depths(heads, first))
     above = ancestors(heads, first)
+    depth = above.sum(dim=2).long() - 1
     columns = torch.arange(depth.size(1), device=heads.device)
     order = (columns - columns.unsqueeze(1)).sign()  # 1 where i stands first
     if rule == LCA:
@@ -46,4 +45,9 @@ def relations(heads: Tensor, first: Tensor, rule: str) -> Tensor:
     # True = the word of j is that of i, or above it.
     is_above = above.gather(2, first.unsqueeze(1).expand_as(above)).bool()
     on_a_path = is_above | is_above.transpose(1, 2)
-    return torch.where(on_a_path, down, order * (depth.unsqueeze(2) + depth.unsqueeze(1)))
+    return torch.where(on_a_path, _less(depth), order * (depth.unsqueeze(2) + depth.unsqueeze(1)))
+
+
+def _less(depth: Tensor) -> Tensor:
+    """The depth of i less that of j, B×S×S."""
+    return depth.unsqueeze(2) - depth.unsqueeze(1)

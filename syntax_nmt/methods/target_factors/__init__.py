@@ -13,7 +13,7 @@ Each row guesses the value g^k_r, and the next row reads it: f^k_r of the word t
 | `E y_r + Σ_k E_k g^k_{r−1}`, g_{−1} = none | `extension.FactorTables.vectors` |
 | `z^k_r = W_k s_r + b_k`, from what the output layer reads | `extension.FactorTables.logits` |
 | the values that a search feeds back, `argmax z^k_r` | `extension.FactorTables.best` |
-| `γ Σ_k log p(g^k_r)`, which scores in a search add | `extension.FactorTables.best_score` |
+| `γ Σ_k log p(g^k_r)`, which scores in a search add | `extension.FactorTables.best` |
 | `Σ_k λ Σ_r −log softmax(z^k_r)[g^k_r]`, without label smoothing | `loss.TargetFactorObjective` |
 | the loss of translation with the model's own values | `loss.validated` |
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from itertools import accumulate
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import torch
 from fairseq.incremental_decoding_utils import FairseqIncrementalState
@@ -25,9 +25,21 @@ from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
 from syntax_nmt.methods.target_factors.options import OWN, READ, TargetFactorOptions
-from syntax_nmt.option_checks import check_dropouts
+from syntax_nmt.option_checks import check_dropouts, check_from_zero
 
 NONE = 0  # the id of no value, whose vector is 0 and stays so
+
+
+class Chosen(NamedTuple):
+    """The values that a step of a search chose.
+
+    Attributes:
+        ids: B×1×K.
+        score: the sum of their log-probabilities, B×1×1; 0 where it does not count.
+    """
+
+    ids: Tensor
+    score: Tensor
 
 
 class FactorTables(FairseqIncrementalState, nn.Module):
@@ -74,25 +86,29 @@ class FactorTables(FairseqIncrementalState, nn.Module):
         """The logits of all factors beside each other, B×T×(V_1 + … + V_K)."""
         return self.output(features)
 
-    def best(self, logits: Tensor) -> Tensor:
-        """The ids of the most probable values, B×T×K."""
-        values = [each.argmax(dim=-1) for each in logits.split(self.sizes, dim=-1)]
-        return torch.stack(values, dim=-1) + (self.starts + 1)
+    def best(self, logits: Tensor, scored: bool) -> Chosen:
+        """The most probable values of a step.
 
-    def best_score(self, logits: Tensor) -> Tensor:
-        """`Σ_k log softmax(z^k)` of the most probable values, B×T×1 in float32 at least."""
-        parts = at_least_float32(logits).split(self.sizes, dim=-1)
-        found = [x.amax(dim=-1, keepdim=True) - x.logsumexp(dim=-1, keepdim=True) for x in parts]
-        return torch.stack(found).sum(dim=0)
+        Args:
+            scored: their log-probabilities are wanted, `Σ_k log softmax(z^k)` in float32 at least;
+                otherwise the score is 0.
+        """
+        parts = logits.split(self.sizes, dim=-1)
+        best = [each.max(dim=-1, keepdim=True) for each in parts]
+        ids = torch.cat([each.indices for each in best], dim=-1) + (self.starts + 1)
+        score = torch.zeros_like(logits[..., :1])
+        for each, of_factor in zip(best, map(at_least_float32, parts if scored else ())):
+            score = score + each.values - of_factor.logsumexp(dim=-1, keepdim=True)
+        return Chosen(ids, score)
 
-    def last(self, incremental_state: IncrementalState) -> Optional[Tensor]:
-        """The ids that the last step of a search chose, B×1×K; None = there was none."""
+    def last(self, incremental_state: IncrementalState) -> Optional[Chosen]:
+        """What the last step of a search chose; None = there was none."""
         kept = self.get_incremental_state(incremental_state, "last")
-        return None if kept is None else kept["ids"]
+        return None if kept is None else Chosen(**kept)
 
-    def keep(self, incremental_state: IncrementalState, ids: Tensor) -> None:
-        """Keeps the ids for the next step of a search."""
-        self.set_incremental_state(incremental_state, "last", {"ids": ids})
+    def keep(self, incremental_state: IncrementalState, chosen: Chosen) -> None:
+        """Keeps what was chosen for the next step of a search."""
+        self.set_incremental_state(incremental_state, "last", chosen._asdict())
 
     def reorder_incremental_state(
         self, incremental_state: IncrementalState, new_order: Tensor
@@ -102,9 +118,9 @@ class FactorTables(FairseqIncrementalState, nn.Module):
         Args:
             new_order: the row that goes to each place.
         """
-        ids = self.last(incremental_state)
-        if ids is not None:
-            self.keep(incremental_state, ids.index_select(0, new_order))
+        last = self.last(incremental_state)
+        if last is not None:
+            self.keep(incremental_state, Chosen(*(x.index_select(0, new_order) for x in last)))
 
 
 class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
@@ -120,6 +136,7 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
     def __init__(self, options: TargetFactorOptions, stack: Any) -> None:
         super().__init__(options, stack)
         check_dropouts(options, ["target_factor_dropout"])
+        check_from_zero(options, ["target_factor_score"])
         names = check_columns(options.target_factors, self.option, TARGET_COLUMNS)
         self.columns = {
             column: labels_of(options, column, f"{self.option} {column.column}") for column in names
@@ -163,7 +180,8 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
         if target.incremental_state is None:
             ids: Optional[Tensor] = self._ids_of_whole_targets(target)
         else:
-            ids = self.tables.last(target.incremental_state)
+            last = self.tables.last(target.incremental_state)
+            ids = None if last is None else last.ids
         return embedded if ids is None else embedded + self.tables.vectors(ids)
 
     def _ids_of_whole_targets(self, target: Target) -> Tensor:
@@ -201,20 +219,21 @@ class TargetFactors(TransformerDecoderExtension, RNNDecoderExtension):
         if not self.reads:
             return {}
         logits = self.tables.logits(features)
-        ids = self.tables.best(logits)
-        if self.is_shifted and self.tables.last(state) is None:  # it has read no word yet
-            self.tables.keep(state, torch.full_like(ids, NONE))
+        last, found = self.tables.last(state), self.tables.best(logits, self.joint_score)
+        if last is None and self.is_shifted:  # it has read no word yet
+            found = Chosen(torch.full_like(found.ids, NONE), torch.zeros_like(found.score))
+        self.tables.keep(state, found)
+        # A value counts once its word is read: the step that predicts EOS has none.
+        counts = found if self.is_shifted else last
+        if counts is None or not self.joint_score:
             return {}
-        self.tables.keep(state, ids)
-        if not self.joint_score:
-            return {}
-        return {JOINT_SCORE: [self.score_weight * self.tables.best_score(logits)]}
+        return {JOINT_SCORE: [self.score_weight * counts.score]}
 
     def chosen(self, incremental_state: IncrementalState) -> Tensor:
         """The ids of the last step, B×K."""
-        ids = self.tables.last(incremental_state)
-        assert ids is not None
-        return ids.squeeze(1)
+        last = self.tables.last(incremental_state)
+        assert last is not None
+        return last.ids.squeeze(1)
 
 
 def _later(ids: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import attribute
 from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.backbone.transformer_extension import (
     TransformerDecoderExtension,
@@ -25,9 +26,9 @@ class _Layer(Extension):
 
     def __init__(self, options: TreeRegularizationOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
-        wanted = getattr(options, self.option[2:].replace("-", "_"))
+        wanted = getattr(options, attribute(self.option))
         self.number = layer_from_bottom(self.option, wanted, stack.layers, stack.name)
-        refuse_together(self.option, stack.cfg, f"{stack.name}_layerdrop")
+        refuse_together(self.option, stack.cfg, f"{stack.name}_layerdrop", "base_layers")
         share = options.tree_reg_share
         if not 0 < share <= 1:
             raise UserError(f"--tree-reg-share {share}: give a share above 0, up to 1")

@@ -4,7 +4,7 @@ A conditional GRU chooses z_j after its attention, and reads it in its second st
 z_j from a posterior that sees the word y_j to come, and pays for what that tells beyond the prior.
 Validation and search take the mean of the prior.
 
-| paper | here |
+| equation | here |
 |---|---|
 | prior p(z_j ∣ x, y_<j, z_<j), posterior q(z_j ∣ x, y_≤j, z_<j) | `latent.StepGaussian` |
 | z_j = μ_j + σ_j ∘ ε | `latent.sample` |
@@ -12,9 +12,10 @@ Validation and search take the mean of the prior.
 | s_j = GRU([c_j; f(W_z z_j + b_z)], s~_j) | `recurrence.VariationalGRU` |
 | the bound: Σ_j E_q log p(y_j ∣ …) − Σ_j KL(q_j ∥ p_j) | `loss.VariationalObjective` |
 
-The paper attends from the state of the step before; here that of the conditional GRU does, so that
-z_j has one place. Its widths of z and of the layers around it, and the growth of the weight of KL,
-are not known: see the options.
+The equations are those of a conditional GRU: the paper attends, chooses z_j and computes s_j from
+s_{j−1} and y_{j−1}, where s~_j, which has read both, stands here, so that z_j has one place. They
+are from memory: the paper's text was not at hand. Its widths of z and of the layers around it, and
+the growth of the weight of KL, are not known: see the options.
 """
 
 from syntax_nmt.methods.method import (

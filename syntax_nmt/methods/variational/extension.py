@@ -8,6 +8,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.methods.variational.decoder import VariationalDecoder
 from syntax_nmt.methods.variational.options import POSTERIOR, VariationalOptions
 from syntax_nmt.methods.variational.recurrence import VariationalGRU
+from syntax_nmt.option_checks import check_from_zero
 
 
 class LatentVariables(RNNDecoderExtension):
@@ -17,11 +18,7 @@ class LatentVariables(RNNDecoderExtension):
 
     def __init__(self, options: VariationalOptions, stack: RNNDecoderStack) -> None:
         super().__init__(options, stack)
-        if options.latent_dim < 0 or options.latent_noise < 0:
-            raise UserError(
-                f"--latent-dim {options.latent_dim}, --latent-noise {options.latent_noise}: give "
-                "no negative numbers"
-            )
+        check_from_zero(options, ["latent_dim", "latent_noise"])
         if not stack.conditional:
             raise UserError("--latent-dim stands in a conditional GRU: add --conditional-gru")
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.backbone.repeated_product import StepLinear
 
-_MOST = 10.0  # of |log σ²|: float16 has no σ beyond
+_MOST = 10.0  # of |log σ²|: it keeps exponentials, and with them the divergence, finite
 
 
 class Gaussian(NamedTuple):

@@ -9,7 +9,6 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.arguments import flag
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, log_average, log_mean
@@ -21,6 +20,7 @@ from syntax_nmt.methods.variational.decoder import (
     VariationalDecoder,
 )
 from syntax_nmt.methods.variational.latent import Gaussian, divergence
+from syntax_nmt.option_checks import check_from_zero, warn_of_changed
 
 LOGGED = ("kl", "kl_tokens", "active_units", "kl_batches")
 _ACTIVE = 0.01  # of the variance of μ over tokens (Burda et al., 2016)
@@ -48,13 +48,13 @@ class VariationalObjective(AuxiliaryObjective):
         """Builds the objective; None = its weight is 0.
 
         Raises:
-            UserError: a negative number.
+            UserError: a number is negative or none.
         """
+        others = ("kl_warmup", "free_nats")
         if options.kl_weight == 0:
+            warn_of_changed(options, others, "--kl-weight 0")
             return None
-        for name in ("kl_warmup", "free_nats"):
-            if getattr(options, name) < 0:
-                raise UserError(f"{flag(name)} {getattr(options, name)}: give no negative number")
+        check_from_zero(options, others)
         pad = task.target_dictionary.pad()
         return cls(options.kl_weight, options.kl_warmup, options.free_nats, pad)
 

@@ -28,13 +28,14 @@ class VariationalOptions(FairseqDataclass):
     latent_from: ChoiceEnum(SAMPLED_FROM) = decoder_option(  # type: ignore[valid-type]
         POSTERIOR,
         "variational decoder: training samples z_j from the posterior, which sees the word to come "
-        "(the paper), or from the prior, which is learned noise: a control (default: posterior)",
+        "(the paper), or from the prior, which is learned noise without a divergence: a control "
+        "(default: posterior)",
         _ON,
     )
     latent_noise: float = decoder_option(
         1.0,
-        "variational decoder: factor of the noise ε in training; with 0 z_j is a mean, and the "
-        "decoder a deterministic one (default: 1)",
+        "variational decoder: factor of the noise ε in training, which the divergence does not "
+        "have; with 0 z_j is a mean, and the decoder a deterministic one (default: 1)",
         _ON,
     )
 

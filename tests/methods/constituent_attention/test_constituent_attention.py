@@ -124,7 +124,7 @@ def assert_same(found, expected, inputs):
 def test_accumulation_equals_loops(which, left_pad):
     rows = drawn()
     trees, padding, first = batch_of(rows, WORDS, left_pad=left_pad, wider=1)
-    constituents = Constituents.of(trees, padding.size(1))
+    constituents = Constituents.of(trees, padding.size(1), *which)
     module = strong(Accumulation(C, H, D, *which))
     torch.manual_seed(1)
     x = torch.randn(padding.size(1), len(WORDS), C, dtype=torch.float64, requires_grad=True)
@@ -273,6 +273,26 @@ def test_chains():
         assert found.covers[0, number].tolist() == covered
         assert found.within[0, number].tolist() == [1] * (number + 1) + [0] * (4 - number)
     assert found.between[0, 4].tolist() == [1, 2, 3, 4, 5, 5, 0]
+
+
+@pytest.mark.parametrize(("vertical", "horizontal"), [(True, False), (False, True), (False, False)])
+def test_places_without_embeddings_are_not_counted(vertical, horizontal):
+    """The largest tensor has no rows that nothing reads, and the values are the same."""
+    rows = drawn()
+    trees, padding, _ = batch_of(rows, WORDS)
+    width = padding.size(1)
+    module = strong(Accumulation(C, H, D, vertical, horizontal))
+    x = torch.randn(width, len(WORDS), C, dtype=torch.float64)
+    values = torch.randn(len(WORDS), H, width + trees.size(1), D, dtype=torch.float64)
+    all_places = Constituents.of(trees, width)
+    read = Constituents.of(trees, width, vertical, horizontal)
+    assert read.places.size(3) < all_places.places.size(3)
+    both = strong(Accumulation(C, H, D, True, True))
+    both.load_state_dict(module.state_dict(), strict=False)
+    for table, there in ((both.vertical, vertical), (both.horizontal, horizontal)):
+        if not there:
+            table.data.zero_()
+    torch.testing.assert_close(module(x, values, read), both(x, values, all_places))
 
 
 def test_values_do_not_depend_on_leaves_outside():

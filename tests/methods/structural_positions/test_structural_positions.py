@@ -1,11 +1,18 @@
-"""Structural positions against walks up the tree, and the encoder against loops in float64."""
+"""Structural positions against walks up the tree and loops in float64."""
 
 import random
 
 import pytest
 import torch
 from fairseq.modules import SinusoidalPositionalEmbedding
-from small_models import annotated_batch, build, chain_heads, random_sentences, write_dictionaries
+from small_models import (
+    annotated_batch,
+    build,
+    chain_heads,
+    enlarge,
+    random_sentences,
+    write_dictionaries,
+)  # fmt: skip
 from trees_of import random_heads
 
 from syntax_nmt.errors import UserError
@@ -147,7 +154,7 @@ def folder(tmp_path):
 
 
 def test_new_numbers_change_nothing(folder):
-    """Relative positions begin as the Transformer; so do depths that are added to no word."""
+    """Relative positions begin as the Transformer."""
     plain, task, _ = build(folder, "syntax_transformer")
     relative = ("structural_transformer", "--structural-positions=relative")
     model, _, _ = build(folder, *relative)
@@ -158,6 +165,46 @@ def test_new_numbers_change_nothing(folder):
     without = {name: x for name, x in net_input.items() if name != "heads"}
     (found, _), (expected, _) = model.eval()(**net_input), plain.eval()(**without)
     torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("fusion", [TANH, ADD])
+def test_what_the_lowest_layer_reads(folder, fusion):
+    """√C times the word's vector plus the positions, or what fuses them with depths."""
+    options = ("--structural-positions=absolute", f"--structural-fusion={fusion}")
+    model, task, _ = build(folder, "structural_transformer", *options)
+    encoder = enlarge(model).double().eval().encoder
+    sample = annotated_batch(model, task, random_sentences([5, 3]), random_sentences([4, 2], 9))
+    inputs = sample["net_input"]
+    inputs["heads"][1] = -1  # not parsed
+    read = []
+    encoder.layers[0].register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    model(**inputs)
+    tokens, heads = inputs["src_tokens"], inputs["heads"]
+    width, pad = encoder.embed_tokens.embedding_dim, task.source_dictionary.pad()
+    sinusoids = SinusoidalPositionalEmbedding.get_embedding(99, width, pad).double()
+    first = encoder.structural_spans(tokens).first
+    depth = depths(heads, first)
+    for b, row in enumerate(tokens.tolist()):
+        place = pad
+        for i, token in enumerate(row):
+            if token == pad:
+                continue
+            place += 1
+            word = encoder.embed_tokens.weight[token] * width**0.5
+            p = sinusoids[place]
+            of_depth = torch.zeros_like(p)
+            if heads[b, i] >= 0:
+                of_depth = encoder.structural_embedding.depths[depth[b, i]].double()
+            if fusion == ADD:
+                expected = word + p + of_depth
+            else:
+                layers = encoder.structural_embedding
+                expected = word + torch.tanh(
+                    layers.of_position.weight @ p
+                    + layers.of_depth.weight @ of_depth
+                    + layers.of_depth.bias
+                )
+            torch.testing.assert_close(read[0][i, b], expected, atol=1e-6, rtol=1e-6)
 
 
 @pytest.mark.parametrize("positions", ["absolute", "relative"])

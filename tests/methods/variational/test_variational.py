@@ -286,8 +286,8 @@ def test_the_noise_is_that_of_training_alone(trained):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--latent-dim=-1"], "give no negative numbers"),
-        (["--latent-dim=3", "--latent-noise=-1"], "give no negative numbers"),
+        (["--latent-dim=-1"], "--latent-dim -1: give a number from 0 on"),
+        (["--latent-dim=3", "--latent-noise=nan"], "--latent-noise nan: give a number from 0 on"),
         (["--latent-dim=0", "--latent-from=posterior"], "--latent-noise needs --latent-dim"),
     ],
 )
@@ -295,6 +295,26 @@ def test_refusals(tmp_path, options, message):
     write_dictionaries(tmp_path)
     with pytest.raises(UserError, match=message):
         build(tmp_path, "variational_rnn", *options)
+
+
+@torch.no_grad()
+def test_steps_of_a_search_equal_all_steps_at_once(trained):
+    """Of the paper's model, whose posterior a search does not read, with rows that swap places."""
+    model, _, sample = trained
+    model.double().eval()
+    inputs = sample["net_input"]
+    sources = {key: inputs[key] for key in ("src_tokens", "src_lengths")}
+    encoder_out = model.encoder(**sources)
+    tokens, cache, order = inputs["prev_output_tokens"][:1].repeat(2, 1), {}, torch.tensor([1, 0])
+    tokens[1] = tokens[1].flip(0)
+    encoder_out = model.encoder.reorder_encoder_out(encoder_out, torch.tensor([0, 0]))
+    expected = model.decoder(tokens, encoder_out)[0]
+    for place in range(tokens.size(1)):
+        if place:
+            model.decoder.reorder_incremental_state_scripting(cache, order)
+            tokens, expected = tokens[order], expected[order]
+        logits = model.decoder(tokens[:, : place + 1], encoder_out, incremental_state=cache)[0]
+        torch.testing.assert_close(logits[:, -1], expected[:, place], atol=1e-10, rtol=1e-10)
 
 
 def test_it_stands_in_a_conditional_gru_alone(tmp_path):
