@@ -26,9 +26,7 @@ def read_result(
     try:
         return of.from_json(figures)
     except ValueError as error:
-        raise UserError(
-            f"{path}: not the figures of `{command}` ({error}): {remedy}"
-        ) from None
+        raise UserError(f"{path}: not the figures of `{command}` ({error}): {remedy}") from None
 
 
 def free_name(name: str, path: str, taken: Mapping[str, Any]) -> str:
