@@ -64,7 +64,8 @@ class SentencePair:
 
 
 BANDS = (0, 1, 2, 3, 4, 6, 8, 11, 15)
-"""The least distance of each band; the bands get equally many pairs."""
+"""The least distance of each band; the bands get equally many pairs, and `contrast` has figures of
+each."""
 
 
 @dataclass
