@@ -277,12 +277,14 @@ def main_text(capsys, *arguments):
             ["--by", "relation", "--relations", "x", "--trees", "trees"],
             "--relations x: no tree of trees has it: choose of dep, root",
         ),
-        (["--by", "depth", "--conllu", "short"], "short has 1 sentences, ref 120: give parallel"),
+        (["--by", "depth", "--conllu", "short"], "short has 1 sentences, ref 120: give the parses"),
+        (["--by", "depth", "--conllu", "none"], "none: no sentence has a parse: give the parses"),
     ],
 )
 def test_groups_that_are_refused(files, monkeypatch, options, message):
     monkeypatch.chdir(files)
     write_conllu(files / "trees", REFERENCE)
     write_conllu(files / "short", REFERENCE[:1])
+    write(files / "none", ["# parse = none", ""] * len(REFERENCE))
     found = refused("compare", "base", "ours", "-r", "ref", "-m", "bleu", "--trials", 9, *options)
     assert found.startswith(message)

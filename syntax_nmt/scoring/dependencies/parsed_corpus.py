@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from syntax_nmt.data.conllu import format_no_parse, format_tree, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.dependencies.reference import over_same_words, read_reference
+from syntax_nmt.scoring.dependencies.reference import over_same_words
 from syntax_nmt.scoring.dependencies.uas import Trees
+from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.scoring.reference_words import OtherWords
 from syntax_nmt.scoring.tree_corpus import TreeCorpus
 
@@ -142,7 +143,7 @@ def corpus_of_file(
     reference: list[DependencyTree | None] | None = None
     other = OtherWords()
     if conllu is not None:
-        reference = list(read_reference(conllu, len(trees), path))
+        reference = read_parallel_trees(conllu, path, len(trees))
         for index, (tree, gold) in enumerate(zip(trees, reference)):
             if tree is not None and gold is not None:
                 where, name = f"{conllu}:{gold.line}", f"{path}:{tree.line}"
