@@ -69,7 +69,7 @@ each."""
 
 
 @dataclass
-class ContrastivePair:
+class AgreementPair:
     """A sentence with a correct and an incorrect translation.
 
     Args:
@@ -85,7 +85,7 @@ class ContrastivePair:
 
 def contrastive_pairs(
     pairs: Iterator[SentencePair], draw: Draw, size: int
-) -> Iterator[ContrastivePair]:
+) -> Iterator[AgreementPair]:
     """Contrastive pairs, spread evenly over bands of distance.
 
     Args:
@@ -115,9 +115,9 @@ def _band(distance: int) -> int:
     return sum(least <= distance for least in BANDS) - 1
 
 
-def _broken(pair: SentencePair, verb: int) -> ContrastivePair:
+def _broken(pair: SentencePair, verb: int) -> AgreementPair:
     """The pair that breaks the agreement of one verb."""
     forms = [word.form for word in pair.target]
     forms[verb] = pair.target[verb].disagreeing
     distance = _distance(pair.target, verb)
-    return ContrastivePair(pair.source_text, pair.target_text, " ".join(forms), distance)
+    return AgreementPair(pair.source_text, pair.target_text, " ".join(forms), distance)

@@ -16,7 +16,11 @@ from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedSentence,
     GoldFile,
 )
-from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
+from syntax_nmt.scoring.dependencies.parsed_corpus import (
+    ParsedCorpus,
+    ParsedSentence,
+    SentenceFilter,
+)
 from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
 
@@ -50,7 +54,7 @@ def bracketed_corpus(path: str, gold: GoldFile | None = None) -> BracketedCorpus
 
 
 def dependency_corpus(
-    path: str, conllu: str | None = None, selection: Selection = Selection()
+    path: str, conllu: str | None = None, selection: SentenceFilter = SentenceFilter()
 ) -> ParsedCorpus:
     """The dependency trees of a file, bracketed by relation.
 

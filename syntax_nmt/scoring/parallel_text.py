@@ -26,7 +26,7 @@ class TokenPair:
     target: tuple[str, ...]
 
 
-def read_pairs(source: str, target: str) -> list[TokenPair]:
+def read_token_pairs(source: str, target: str) -> list[TokenPair]:
     """The sentences and translations of parallel files whose lines have spaces between pieces.
 
     Raises:

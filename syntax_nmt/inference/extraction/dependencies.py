@@ -28,7 +28,11 @@ from syntax_nmt.inference.extraction.model_answers import (
 from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
 from syntax_nmt.inference.source_text import SourceSentence, SourceText
 from syntax_nmt.methods import how_to_get
-from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
+from syntax_nmt.scoring.dependencies.parsed_corpus import (
+    ParsedCorpus,
+    ParsedSentence,
+    SentenceFilter,
+)
 from syntax_nmt.scoring.dependencies.reference import over_corpus_words
 from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.task.source_parser import SourceParser
@@ -154,7 +158,7 @@ def corpus_of_model(
     wanted: CorpusText,
     limits: BatchLimits,
     conllu: str | None = None,
-    selection: Selection = Selection(),
+    selection: SentenceFilter = SentenceFilter(),
     side: str = SOURCE,
 ) -> ParsedCorpus:
     """The parses of a trained model; its text is first checked against the reference.

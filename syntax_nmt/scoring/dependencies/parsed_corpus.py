@@ -19,8 +19,8 @@ _RANGE = re.compile(r"(\d+)-(\d+)")
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The selection of sentences.
+class SentenceFilter:
+    """Which sentences are scored: those that have all of this.
 
     Attributes:
         least: words of a sentence.
@@ -33,8 +33,8 @@ class Selection:
     known: bool = False
 
     @classmethod
-    def of(cls, words: str | None, known: bool = False) -> Selection:
-        """The selection of `--words` and `--known-words`.
+    def of(cls, words: str | None, known: bool = False) -> SentenceFilter:
+        """The filter of `--words` and `--known-words`.
 
         Args:
             words: the least and the most of a sentence, such as 20-30; None = any number.
@@ -50,7 +50,7 @@ class Selection:
         return cls(int(bounds[1]), int(bounds[2]), known)
 
     def __str__(self) -> str:
-        """A description of the selection."""
+        """What sentences must have."""
         length = [] if self.most is None else [f"{self.least} to {self.most} words"]
         return " and ".join([*length, *(["only known words"] if self.known else [])])
 
@@ -107,7 +107,7 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
     """
 
     reference: Trees | None
-    selection: Selection
+    selection: SentenceFilter
     unknown: Sequence[bool] = ()
     other_words: OtherWords = field(default_factory=OtherWords)
     carried_over: int = 0
@@ -128,7 +128,7 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
 
 
 def corpus_of_file(
-    path: str, conllu: str | None = None, selection: Selection = Selection()
+    path: str, conllu: str | None = None, selection: SentenceFilter = SentenceFilter()
 ) -> ParsedCorpus:
     """The parses of a file, over the words that it shares with the reference.
 
