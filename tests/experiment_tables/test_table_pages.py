@@ -29,6 +29,12 @@ def test_means_over_seeds_are_those_of_a_table(page):
     assert [figure for figure in said if figure not in tables] == []
 
 
+def test_the_readme_says_what_each_file_does():
+    said = (EXPERIMENTS / "README.md").read_text("utf-8").partition("## How it is made")[2]
+    files = [path.name for path in EXPERIMENTS.glob("*.py") if path.name != "__init__.py"]
+    assert [name for name in files if f"`{name}`" not in said] == []
+
+
 def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], SeedTest]:
     """The tests with seeds as blocks of a table's comparisons, on its first test set, by system and
     baseline.
