@@ -165,7 +165,6 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 _NEEDS = {
-    "chunk_model": ("chunks",),
     "target_stanza_dir": ("chunks", "target_parse", "target_constituents"),
     "target_parser_model": ("target_parse",),
     "words": ("linearised",),
@@ -223,6 +222,8 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise UserError(f"--source-lang and --target-lang are both {source}")
     _check_destination(str(args.destdir))
     require_companion_options(args, _NEEDS)
+    if args.chunk_model is not None and args.chunks is None:
+        raise UserError("--chunk-model does nothing without --chunks tagger: add it")
     threshold = feature_threshold(args)
     tokenizers = {
         source: _tokenizer(args, "source", source),
