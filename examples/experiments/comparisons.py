@@ -82,7 +82,7 @@ def compare(
 
 def _described(pair: Comparison) -> ComparedPair:
     described = {name: value for name, value in asdict(pair).items() if name != "family"}
-    return ComparedPair(**described | {"claim": pair.claim or None})
+    return ComparedPair(**described | {"claim": pair.claim or None, "scores": {}})
 
 
 def _differences(

@@ -15,6 +15,7 @@ from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.controls.kinds import CONTROLS
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.scoring.parallel_text import read_parallel
 
 DONE = "done.json"
 PARSED = "parsed"  # a control that has the texts alone, so that `prepare` parses them
@@ -176,11 +177,7 @@ def _pairs(plan: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:
         UserError: the files have different numbers of lines.
     """
     files = [plan["texts"][f"{split}.{plan['data'][side]}"] for side in ("source", "target")]
-    sides = [list(read_lines(file)) for file in files]
-    if len(sides[0]) != len(sides[1]):
-        counts = f"{len(sides[0])} and {len(sides[1])}"
-        raise UserError(f"{files[0]} and {files[1]} have {counts} lines: give parallel texts")
-    return list(zip(*sides))
+    return list(zip(*read_parallel(*files)))
 
 
 def chosen_pairs(

@@ -20,6 +20,7 @@ from syntax_nmt.pictures.plots.style import (
     picture_style,
     text_width,
 )
+from syntax_nmt.scoring.translations.seed_tests import variance_of_mean
 from syntax_nmt.scoring.translations.significance import FEWEST as FEWEST_SEEDS
 
 _WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
@@ -140,9 +141,7 @@ def _training_data(table: TableResult, family: str) -> str:
 def _variance(test: FamilyResult, pair: ComparedPair, metric: str) -> float | None:
     """Of the difference of two means over seeds."""
     runs = [test.scores[name][metric].runs for name in (pair.system, pair.against)]
-    if min(map(len, runs)) < FEWEST_SEEDS:
-        return None
-    return sum(statistics.variance(of_system) / len(of_system) for of_system in runs)
+    return None if min(map(len, runs)) < FEWEST_SEEDS else sum(map(variance_of_mean, runs))
 
 
 def with_means(gains: Sequence[Gain]) -> list[Gain]:

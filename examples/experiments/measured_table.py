@@ -124,14 +124,14 @@ def measure(runs: Runs, folder: Path) -> TableResult:
     adjust(tests)
     table, rows = runs.table, list(runs.rows())
     return TableResult(
-        table.name,
-        table.title,
-        table.primary,
-        table.decided_by,
-        table.choice,
-        [_row(runs, row) for row in rows],
-        tests,
-        list(tried(runs, rows)),
+        table=table.name,
+        title=table.title,
+        primary=table.primary,
+        decided_by=table.decided_by,
+        choice=table.choice,
+        rows=[_row(runs, row) for row in rows],
+        tests=tests,
+        trials=list(tried(runs, rows)),
     )
 
 

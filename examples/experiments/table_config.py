@@ -133,10 +133,10 @@ def read_table(path: Path) -> Table:
         for name, family in declared["families"].items()
     )
     texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
-    dates = declared_dates(path)
+    dates = declared_dates(path, by_default="comparisons" not in declared)
     comparisons = tuple(
         _comparison(f"{path}: comparisons.{place}", pair, families, dates)
-        for place, pair in enumerate(declared.get("comparisons", _with_baselines(families)))
+        for place, pair in enumerate(_compared(declared))
     )
     texts["decided_by"] = declared.get("decided_by", "both")
     return Table(name=path.stem, families=families, comparisons=comparisons, **texts)
@@ -153,10 +153,13 @@ def _meant(wrong: ValidationError) -> str:
     return ""
 
 
-def _with_baselines(families: Sequence[Family]) -> Iterator[dict[str, str]]:
-    for family in families:
-        baseline, *others = family.systems.values()
-        yield from ({"system": other.label, "against": baseline.label} for other in others)
+def _compared(declared: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The comparisons of a YAML, or every system with its family's baseline."""
+    if "comparisons" in declared:
+        return declared["comparisons"]
+    families = [family["systems"] for family in declared["families"].values()]
+    labels = [[each.get("label", name) for name, each in family.items()] for family in families]
+    return [{"system": other, "against": base} for base, *others in labels for other in others]
 
 
 def _comparison(
@@ -220,24 +223,25 @@ def _system(
     return DeclaredSystem(**{**given, **collected, "name": name})
 
 
-def declared_dates(table: Path) -> dict[tuple[str, str], str]:
+def declared_dates(table: Path, by_default: bool = False) -> dict[tuple[str, str], str]:
     """The day on which each comparison was first tested for, by system and baseline: the history of
     a YAML.
 
     Args:
         table: a YAML in a git checkout; nothing is known of another.
+        by_default: a version without comparisons tests every system against its baseline; of a YAML
+            that names its comparisons, only versions that name them count.
     """
     dates: dict[tuple[str, str], str] = {}
     for day, text in _versions(table):
         try:
-            comparisons = yaml.safe_load(text).get("comparisons", ())
+            version = yaml.safe_load(text)
+            compared = _compared(version) if by_default else version.get("comparisons", ())
             pairs = [
-                (pair["system"], pair["against"])
-                for pair in comparisons
-                if not pair.get("only_shown")
+                (pair["system"], pair["against"]) for pair in compared if not pair.get("only_shown")
             ]
-        except (yaml.YAMLError, AttributeError, TypeError, KeyError):  # an unfinished version
-            continue
+        except (yaml.YAMLError, AttributeError, TypeError, KeyError, ValueError):
+            continue  # an unfinished version
         for pair in pairs:
             dates.setdefault(pair, day)
     return dates

@@ -95,7 +95,7 @@ class ComparedPair(Result):
     is_tested: bool
     claim: str | None = None
     declared: str = ""
-    scores: dict[str, PairDifference] = field(default_factory=dict)
+    scores: dict[str, PairDifference] = field(kw_only=True)
     cut: dict[str, PairDifference] | None = None
     words_by: list[BucketTable] | None = None
 
@@ -138,7 +138,7 @@ class FamilyResult(Result):
     keys: dict[str, list[str]]
     scores: dict[str, dict[str, CorpusScore]]
     by_length: list[LengthGroup]
-    pairs: list[ComparedPair] = field(default_factory=list)
+    pairs: list[ComparedPair]
     longer: dict[str, LongRuns] | None = None
 
 
@@ -208,7 +208,7 @@ class Trial(Result):
     chosen: bool
 
 
-@dataclass
+@dataclass(kw_only=True)
 class TableResult(Result):
     """A table.
 
@@ -224,15 +224,20 @@ class TableResult(Result):
     title: str
     primary: str
     decided_by: str = "both"
-    choice: str = ""
-    rows: list[RowResult] = field(default_factory=list)
-    tests: list[FamilyResult] = field(default_factory=list)
-    trials: list[Trial] = field(default_factory=list)
+    choice: str
+    rows: list[RowResult]
+    tests: list[FamilyResult]
+    trials: list[Trial]
 
     @classmethod
     def read(cls, file: Path) -> "TableResult":
-        """The result that a `table.json` holds."""
-        return read_result(str(file), cls, "run.py")
+        """The result that a `table.json` holds.
+
+        Raises:
+            UserError: it is not one, or of an older form.
+        """
+        again = f"write it again with `run.py tables/{file.parent.name}.yaml --tables-only`"
+        return read_result(str(file), cls, "run.py", again)
 
     def rows_of(self, family: str) -> list[RowResult]:
         """The systems of a family."""

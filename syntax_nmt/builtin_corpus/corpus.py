@@ -18,7 +18,7 @@ from typing import TextIO
 from syntax_nmt.builtin_corpus.draw import Draw
 from syntax_nmt.builtin_corpus.generalisation import GeneralisationSplit
 from syntax_nmt.builtin_corpus.grammar import Grammar
-from syntax_nmt.builtin_corpus.pair import ContrastivePair, SentencePair, contrastive_pairs
+from syntax_nmt.builtin_corpus.pair import AgreementPair, SentencePair, contrastive_pairs
 from syntax_nmt.progress import Progress
 
 SPLIT_SUFFIXES = ("src", "tgt", "src.conllu", "src.trees", "tgt.chunks", "tgt.conllu", "align")
@@ -124,7 +124,7 @@ def _write_split(
 
 
 def _write_contrast(
-    folder: Path, pairs: Iterator[ContrastivePair], seen: set[str], progress: Progress
+    folder: Path, pairs: Iterator[AgreementPair], seen: set[str], progress: Progress
 ) -> None:
     """Writes the contrastive pairs, and records their sources against repetition."""
     with ExitStack() as stack:

@@ -64,11 +64,12 @@ class SentencePair:
 
 
 BANDS = (0, 1, 2, 3, 4, 6, 8, 11, 15)
-"""The least distance of each band; the bands get equally many pairs."""
+"""The least distance of each band; the bands get equally many pairs, and `contrast` has figures of
+each."""
 
 
 @dataclass
-class ContrastivePair:
+class AgreementPair:
     """A sentence with a correct and an incorrect translation.
 
     Args:
@@ -84,7 +85,7 @@ class ContrastivePair:
 
 def contrastive_pairs(
     pairs: Iterator[SentencePair], draw: Draw, size: int
-) -> Iterator[ContrastivePair]:
+) -> Iterator[AgreementPair]:
     """Contrastive pairs, spread evenly over bands of distance.
 
     Args:
@@ -114,9 +115,9 @@ def _band(distance: int) -> int:
     return sum(least <= distance for least in BANDS) - 1
 
 
-def _broken(pair: SentencePair, verb: int) -> ContrastivePair:
+def _broken(pair: SentencePair, verb: int) -> AgreementPair:
     """The pair that breaks the agreement of one verb."""
     forms = [word.form for word in pair.target]
     forms[verb] = pair.target[verb].disagreeing
     distance = _distance(pair.target, verb)
-    return ContrastivePair(pair.source_text, pair.target_text, " ".join(forms), distance)
+    return AgreementPair(pair.source_text, pair.target_text, " ".join(forms), distance)

@@ -64,7 +64,7 @@ def _begin(checkpoints: Path, manifest: Path) -> None:
         if not trained_on.is_file():
             raise UserError(f"{checkpoints}: models that this command did not train: move them")
         if trained_on.read_bytes() != manifest.read_bytes():
-            print(f"{checkpoints}: removed, as it was trained on another corpus")
+            print(f"{checkpoints}: removed, as it was trained on another corpus", file=sys.stderr)
             shutil.rmtree(checkpoints)
     write_bytes_atomically(trained_on, manifest.read_bytes())
 

@@ -31,7 +31,7 @@ from syntax_nmt.scoring.alignments.alignment import (
 )
 from syntax_nmt.scoring.alignments.alignment_report import alignment_report
 from syntax_nmt.scoring.alignments.symmetrisation import GROW_DIAG, METHODS
-from syntax_nmt.scoring.parallel_text import SegmentedPairs, check_parallel, read_pairs
+from syntax_nmt.scoring.parallel_text import SegmentedPairs, check_parallel, read_token_pairs
 
 EXAMPLE = (
     "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "
@@ -166,7 +166,7 @@ def _corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     links = read_alignments(args.hypothesis, args.hypothesis_base)
     corpus.add_file(FORWARD, args.hypothesis, links)
     if args.source:  # words, or pieces that mark words
-        pairs = read_pairs(args.source, args.target)
+        pairs = read_token_pairs(args.source, args.target)
         check_parallel(args.source, len(pairs), corpus.name, len(corpus))
         names = args.source, args.target
         corpus.lengths = SegmentedPairs.of(pairs, [scheme_of(args)] * 2, names).lengths()

@@ -43,7 +43,7 @@ EXAMPLE = (
     "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
     "test.de --words-by deprel distance --source-conllu test.en.conllu --links test.align\n"
     "  syntax-nmt compare --system baseline base.*.gen --system ours ours.*.gen --reference "
-    "test.de --by length distance --trees test.en.conllu"
+    "test.de --by length distance --conllu test.en.conllu"
 )
 
 DESCRIPTION = """\
@@ -101,11 +101,12 @@ def _add_group_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="BY",
         help="also compare within groups of sentences, and test whether gains differ between "
-        f"them: some of {', '.join(KINDS)}. length: words of --source, or of --trees; depth: arcs "
-        "between the deepest word and the root; distance: of the longest arc; relation: whether a "
-        "tree has one of --relations",
+        f"them: some of {', '.join(KINDS)}. length: words of --source, or of --conllu; depth: "
+        "arcs between the deepest word and the root; distance: of the longest arc; relation: "
+        "whether a tree has one of --relations",
     )
-    add_files(group, trees="trees of the sentences, of their source or reference, as CoNLL-U")
+    add_files(group, conllu="trees of the sentences, of their source or of the reference")
+    add("--trees", dest="conllu", help=argparse.SUPPRESS)  # its first name
     add("--relations", nargs="+", default=[], metavar="REL", help="for --by relation")
     add(
         "--bins",
@@ -126,7 +127,7 @@ def _group_settings(args: argparse.Namespace) -> GroupSettings | None:
     if not args.by:
         return None
     return GroupSettings(
-        args.by, args.trees, args.relations, args.bins, args.least_sentences or LEAST_SENTENCES
+        args.by, args.conllu, args.relations, args.bins, args.least_sentences or LEAST_SENTENCES
     )
 
 
@@ -137,9 +138,9 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do nothing, fewer than two systems, or files that are damaged or
             do not go together.
     """
-    of_groups = ("trees", "relations", "bins", "least_sentences")
+    of_groups = ("conllu", "relations", "bins", "least_sentences")
     require_companion_options(args, METRIC_NEEDS | dict.fromkeys(of_groups, ("by",)))
-    inputs = [*files_of_test_set(args), *files_of_words(args), args.trees]
+    inputs = [*files_of_test_set(args), *files_of_words(args), args.conllu]
     check_outputs(findings_outputs(args), inputs)
     test_set = read_test_set(args)
     words, groups = word_settings(args, test_set), _group_settings(args)

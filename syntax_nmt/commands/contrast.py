@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import add_files, ascending_numbers
+from syntax_nmt.builtin_corpus.pair import BANDS
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -18,7 +19,6 @@ from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.reporting.findings import TSV
 from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.contrast.contrast_report import (
-    DEFAULT_BINS,
     PairScores,
     ScoredModel,
     contrast,
@@ -59,10 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bins",
         metavar="LIST",
         type=ascending_numbers,
-        default=DEFAULT_BINS,
-        help="lower bound of each distance bin (default: %(default)s)".replace(
-            "%(default)s", ",".join(map(str, DEFAULT_BINS))
-        ),
+        default=BANDS,
+        help=f"lower bound of each distance bin (default: {','.join(map(str, BANDS))})",
     )
     add_findings_arguments(output)
     add_files(

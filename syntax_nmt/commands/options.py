@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from syntax_nmt import FOLDER
+from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import STDOUT, open_output
 
 EXAMPLE = (
@@ -48,8 +49,13 @@ def run(args: argparse.Namespace) -> None:
     """Prints the options of the names, or all names.
 
     Raises:
-        UserError: there is nothing of a name.
+        UserError: there is nothing of a name, or something is given beside `--markdown`.
     """
+    if args.markdown:
+        for idle in (*args.names, *(["--training"] if args.training is not None else [])):
+            raise UserError(
+                f"{idle} does nothing with --markdown, which prints all options: leave one out"
+            )
     from syntax_nmt.commands.shared.components import listing, page
     from syntax_nmt.preparation.training_commands import (
         named_method,

@@ -33,8 +33,6 @@ from syntax_nmt.commands.shared.shards import (
     refuse_other_layout,
     sharding,
 )
-from syntax_nmt.data.annotation import CHUNKS, HEADS, TARGET_HEADS
-from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.linearised_folder import option_of
@@ -44,7 +42,7 @@ from syntax_nmt.parsing.parser import DEPENDENCIES
 from syntax_nmt.parsing.parsers import STANZA
 from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotators.annotator import Annotator
-from syntax_nmt.preparation.empty_columns import refuse_empty_in, refuse_not_made
+from syntax_nmt.preparation.empty_columns import refuse_empty_columns
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
 from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.plan import Plan, columns_by_file, refuse_to_overwrite
@@ -54,7 +52,6 @@ from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
 from syntax_nmt.text.cleaning import MODES
-from syntax_nmt.text.languages import TARGET
 from syntax_nmt.text.unspaced import looks_segmented
 
 EXAMPLE = (
@@ -168,7 +165,6 @@ def _add_piece_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 _NEEDS = {
-    "chunk_model": ("chunks",),
     "target_stanza_dir": ("chunks", "target_parse", "target_constituents"),
     "target_parser_model": ("target_parse",),
     "words": ("linearised",),
@@ -226,6 +222,8 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise UserError(f"--source-lang and --target-lang are both {source}")
     _check_destination(str(args.destdir))
     require_companion_options(args, _NEEDS)
+    if args.chunk_model is not None and args.chunks is None:
+        raise UserError("--chunk-model does nothing without --chunks tagger: add it")
     threshold = feature_threshold(args)
     tokenizers = {
         source: _tokenizer(args, "source", source),
@@ -293,49 +291,14 @@ def _annotation(
         }
     for kind, named in columns.items():
         if named:
-            _refuse_empty_columns(kind, named, annotators, given)
+            refuse_empty_columns(kind, named, annotators, given)
     if how is not None and how.column is not None:
-        _refuse_empty_columns(how.kind, (how.column,), annotators, given, option_of(how.mode))
+        refuse_empty_columns(how.kind, (how.column,), annotators, given, option_of(how.mode))
     for kind, find in annotators.items():
         wanted = [split for split in splits if how is None or how.needs_trees(split.name)]
         if any((split.name, kind) not in given for split in wanted):
             find()  # models that are missing are reported now
     return annotators, given, how
-
-
-def _refuse_empty_columns(
-    kind: AnnotationKind,
-    columns: Sequence[Column],
-    annotators: Mapping[AnnotationKind, Callable[[], Annotator]],
-    given: Mapping[tuple[str, AnnotationKind], Path],
-    option: str | None = None,
-) -> None:
-    """Refuses columns that the training text will not have.
-
-    Args:
-        kind: of the trees whose columns they are.
-        option: that names them; None = that of the features of their side.
-
-    Raises:
-        UserError: names the column, and the file or the models.
-    """
-    file = given.get(("train", kind))
-    if kind == CHUNKS and (file is not None or kind in annotators):
-        return  # every word has a tag
-    if file is not None:
-        refuse_empty_in(file, columns, option)
-    elif kind in annotators:
-        models = annotators[kind]().models
-        if models is not None:
-            refuse_not_made(models, columns, option)
-    elif not any(each == kind for _, each in given):
-        way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
-        file_kind = TARGET_HEADS if kind == HEADS and columns[0].side == TARGET else kind
-        raise UserError(
-            f"{option or columns[0].listing} {columns[0].column}: there are no "
-            f"{file_kind.description} to take the columns from: {way}, or give "
-            f"PREF.LANG.{kind.ending}"
-        )
 
 
 def _idle_settings(args: argparse.Namespace) -> Iterator[str]:

@@ -37,7 +37,7 @@ from syntax_nmt.scoring.constituents import constituent_corpus
 from syntax_nmt.scoring.constituents.constituent_corpus import GoldFile
 from syntax_nmt.scoring.constituents.constituent_report import ConstituentReport
 from syntax_nmt.scoring.dependencies import parsed_corpus
-from syntax_nmt.scoring.dependencies.parsed_corpus import Selection
+from syntax_nmt.scoring.dependencies.parsed_corpus import SentenceFilter
 from syntax_nmt.scoring.dependencies.tree_report import ParseReport
 from syntax_nmt.scoring.tree_corpus import TreeCorpus, TreeReport
 from syntax_nmt.text.languages import SOURCE, TARGET
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _dependencies(args: argparse.Namespace, drawn: frozenset[int]) -> tuple[TreeCorpus, TreeReport]:
-    gold = args.conllu, Selection.of(args.words, args.known_words)
+    gold = args.conllu, SentenceFilter.of(args.words, args.known_words)
     if args.linearised:
         corpus = linearised_trees.dependency_corpus(args.hypothesis, *gold)
     elif args.hypothesis:
@@ -280,7 +280,7 @@ def _check_options(args: argparse.Namespace, draws: bool) -> None:
         )
     if args.input and (args.side == TARGET) != bool(args.translations):
         raise UserError(f"--side {TARGET} with --input parses --translations: give both or neither")
-    Selection.of(args.words, args.known_words)
+    SentenceFilter.of(args.words, args.known_words)
     names = ("input", "segmented", "hypothesis", "conllu", "trees", "translations")
     outputs = [*findings_outputs(args), args.output, STDOUT if draws else None]
     check_outputs(outputs, [*(getattr(args, name) for name in names), *files_of_model(args)])

@@ -1,5 +1,6 @@
 """Text for a terminal: labelled lists, numbers as cells."""
 
+import math
 from collections.abc import Sequence
 
 from syntax_nmt.errors import printable
@@ -47,5 +48,5 @@ def count_text(value: int | None) -> str:
 
 
 def decimal_text(value: float | None, digits: int = 2) -> str:
-    """A number with this number of digits after the point."""
-    return NO_FIGURE if value is None else f"{value:.{digits}f}"
+    """A number with this number of digits after the point; None and NaN = there is none."""
+    return NO_FIGURE if value is None or math.isnan(value) else f"{value:.{digits}f}"

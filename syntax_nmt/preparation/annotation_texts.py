@@ -5,7 +5,6 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.data.annotation import CHUNKS, HEADS, PHRASES, TARGET_HEADS, TARGET_TREES
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
@@ -17,13 +16,6 @@ from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, Steps
 
-_ASKED_FOR = {
-    HEADS: "--parse",
-    PHRASES: "--constituents",
-    CHUNKS: "--chunks",
-    TARGET_HEADS: "--target-parse",
-    TARGET_TREES: "--target-constituents",
-}
 # Keys of a report: what made annotation, and whether it is a program of the user.
 PARSER, PROGRAM = "parser", "program"
 # The source of given annotation; whether it is the user's file next to the words.
@@ -101,8 +93,9 @@ class AnnotationTexts:
             path.unlink()
             self._note(f"{path}: removed, as there is no {report[_FROM]} any more")
         else:
+            option = kind.making.split()[0]
             self._note(
-                f"{path}: kept, and left out of the data-bin: {_ASKED_FOR[kind]} takes it in again"
+                f"{path}: kept, and left out of the data-bin: {option} as before takes it in again"
             )
 
     def _taken_along(self, split: Split, kind: AnnotationKind) -> bool:

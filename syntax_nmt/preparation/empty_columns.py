@@ -1,16 +1,55 @@
 """Columns that are wanted as features, and that the annotation will not have: refused at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from syntax_nmt.data.annotation import CHUNKS, HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import EMPTY, LEMMA, Column
 from syntax_nmt.data.annotation.formats import CONLLU
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import ParserModels
+from syntax_nmt.preparation.annotators.annotator import Annotator
+from syntax_nmt.text.languages import TARGET
 
 _TREES = 1000  # of a file that are looked at, the first ones
+
+
+def refuse_empty_columns(
+    kind: AnnotationKind,
+    columns: Sequence[Column],
+    annotators: Mapping[AnnotationKind, Callable[[], Annotator]],
+    given: Mapping[tuple[str, AnnotationKind], Path],
+    option: str | None = None,
+) -> None:
+    """Refuses columns that the training text will not have.
+
+    Args:
+        kind: of the trees whose columns they are.
+        option: that names them; None = that of the features of their side.
+
+    Raises:
+        UserError: names the column, and the file or the models.
+    """
+    file = given.get(("train", kind))
+    if kind == CHUNKS and (file is not None or kind in annotators):
+        return  # every word has a tag
+    if file is not None:
+        refuse_empty_in(file, columns, option)
+    elif kind in annotators:
+        models = annotators[kind]().models
+        if models is not None:
+            refuse_not_made(models, columns, option)
+    elif not any(each == kind for _, each in given):
+        way = "leave --no-parse out" if kind == HEADS else f"add {kind.making}"
+        file_kind = TARGET_HEADS if kind == HEADS and columns[0].side == TARGET else kind
+        raise UserError(
+            f"{option or columns[0].listing} {columns[0].column}: there are no "
+            f"{file_kind.description} to take the columns from: {way}, or give "
+            f"PREF.LANG.{kind.ending}"
+        )
 
 
 def refuse_empty_in(file: Path, columns: Sequence[Column], option: str | None = None) -> None:

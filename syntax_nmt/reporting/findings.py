@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from tabulate import tabulate
 
-from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.errors import printable
 
 TEXT, MARKDOWN, LATEX, TSV, JSON = FORMATS = ("text", "markdown", "latex", "tsv", "json")
@@ -133,16 +132,6 @@ class Findings:
 def number(value: float) -> float | None:
     """A figure for JSON, which has no NaN."""
     return None if math.isnan(value) else value
-
-
-def cell(value: float, digits: int = 2) -> str:
-    """A figure for a table.
-
-    Args:
-        value: the figure; NaN = there is none.
-        digits: after the point.
-    """
-    return NO_FIGURE if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def p_value_text(p_value: float, floor: float = 0.0) -> str:

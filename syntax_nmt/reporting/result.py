@@ -2,7 +2,8 @@
 
 A result is a dataclass of numbers, texts, lists, dictionaries and other results. Its JSON object
 has the fields in their order, under their own names (`from` of `from_`). None is null, but a field
-with the default None is left out: it is of something that was not asked for.
+with the default None is left out: it is of something that was not asked for. A field with any
+default may be missing in JSON that is read, as older versions wrote it; all others are required.
 """
 
 import json
@@ -46,7 +47,7 @@ class Result:
                     given[each.name] = _from_json(types_of[each.name], figures[key])
                 except ValueError as error:
                     raise ValueError(f"{key}: {error}") from None
-            elif each.default is MISSING and each.default_factory is MISSING:
+            elif _is_required(each):
                 raise ValueError(f"has no {key}")
         return cls(**given)
 
@@ -59,7 +60,7 @@ class Result:
             "description": (cls.__doc__ or "").partition("\n")[0],
             "type": "object",
             "properties": {key: _schema(types_of[each.name]) for key, each in keyed_fields(cls)},
-            "required": [key for key, each in keyed_fields(cls) if each.default is not None],
+            "required": [key for key, each in keyed_fields(cls) if _is_required(each)],
             "additionalProperties": False,
         }
 
@@ -96,6 +97,10 @@ def keyed_fields(result: type[Result]) -> Iterator[tuple[str, "Field[Any]"]]:
     """The fields of a result, with their keys in JSON."""
     assert is_dataclass(result)
     return ((each.name.removesuffix("_"), each) for each in fields(result))
+
+
+def _is_required(field: "Field[Any]") -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _to_json(value: Any) -> Any:

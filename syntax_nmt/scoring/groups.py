@@ -84,7 +84,7 @@ class GroupTable(Result):
         metric: its name.
         sentences_without_group: those without a tree.
         groups: in order.
-        least_sentences: a group with fewer is not tested.
+        least_sentences: a group with fewer, or with fewer others, is not tested.
         more_digits: how many more than other metrics it needs in tables.
     """
 
@@ -115,7 +115,10 @@ class GroupTable(Result):
     def notes(self) -> Iterator[str]:
         """What the table leaves out."""
         if not all(group.tested for group in self.groups):
-            yield f"{self.by}: no test of groups below {self.least_sentences} sentences"
+            yield (
+                f"{self.by}: no test of groups with fewer than {self.least_sentences} sentences, "
+                "or with fewer others"
+            )
         if self.sentences_without_group:
             yield f"{self.by}: {self.sentences_without_group} sentences have no tree"
 

@@ -10,11 +10,14 @@ from syntax_nmt.reporting.result import Result
 _R = TypeVar("_R", bound=Result)
 
 
-def read_result(path: str, of: type[_R], command: str) -> _R:
+def read_result(
+    path: str, of: type[_R], command: str, remedy: str = "give what its --json wrote"
+) -> _R:
     """The result of a command.
 
     Args:
         command: that writes such files, for messages.
+        remedy: what to do if the file is another, likewise.
 
     Raises:
         UserError: the file cannot be read, or is of another command.
@@ -23,9 +26,7 @@ def read_result(path: str, of: type[_R], command: str) -> _R:
     try:
         return of.from_json(figures)
     except ValueError as error:
-        raise UserError(
-            f"{path}: not the figures of `{command}` ({error}): give what its --json wrote"
-        ) from None
+        raise UserError(f"{path}: not the figures of `{command}` ({error}): {remedy}") from None
 
 
 def free_name(name: str, path: str, taken: Mapping[str, Any]) -> str:

@@ -16,8 +16,12 @@ from syntax_nmt.scoring.constituents.constituent_corpus import (
     BracketedSentence,
     GoldFile,
 )
-from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
-from syntax_nmt.scoring.dependencies.reference import read_reference
+from syntax_nmt.scoring.dependencies.parsed_corpus import (
+    ParsedCorpus,
+    ParsedSentence,
+    SentenceFilter,
+)
+from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
 
 _Tree = TypeVar("_Tree", ConstituentTree, DependencyTree)
@@ -50,7 +54,7 @@ def bracketed_corpus(path: str, gold: GoldFile | None = None) -> BracketedCorpus
 
 
 def dependency_corpus(
-    path: str, conllu: str | None = None, selection: Selection = Selection()
+    path: str, conllu: str | None = None, selection: SentenceFilter = SentenceFilter()
 ) -> ParsedCorpus:
     """The dependency trees of a file, bracketed by relation.
 
@@ -63,7 +67,9 @@ def dependency_corpus(
         UserError: a file is damaged, the two are not parallel, or no bracket has words.
     """
     lines = _lines(path)
-    golds = [None] * len(lines) if conllu is None else read_reference(conllu, len(lines), path)
+    golds: list[DependencyTree | None] = [None] * len(lines)
+    if conllu is not None:
+        golds = read_parallel_trees(conllu, path, len(lines))
     sizes = [None if gold is None else (len(gold), gold.num_surface_tokens) for gold in golds]
     trees = _trees(lines, sizes, read_dependencies)
     reference = [

@@ -26,7 +26,7 @@ class TokenPair:
     target: tuple[str, ...]
 
 
-def read_pairs(source: str, target: str) -> list[TokenPair]:
+def read_token_pairs(source: str, target: str) -> list[TokenPair]:
     """The sentences and translations of parallel files whose lines have spaces between pieces.
 
     Raises:
@@ -139,16 +139,25 @@ def read_parallel(*paths: str | Path) -> list[list[str]]:
     return columns
 
 
-def read_parallel_trees(path: str, other: str, sentences: int) -> list[DependencyTree | None]:
+def read_parallel_trees(
+    path: str | Path, other: str, sentences: int
+) -> list[DependencyTree | None]:
     """The trees of a CoNLL-U file, which may have several roots; None = no parse.
 
     Args:
+        path: the file, plain or `.gz`.
         other: the text that they are parallel to, for messages.
         sentences: how many it has.
 
     Raises:
-        UserError: the file is damaged, or has another number of sentences.
+        UserError: the file is damaged, has another number of sentences, or no parse at all.
     """
     trees = list(read_conllu(path, one_root=False))
-    check_parallel(path, len(trees), other, sentences, "sentences")
+    if len(trees) != sentences:
+        raise UserError(
+            f"{path} has {len(trees)} sentences, {other} {sentences}: give the parses of this very "
+            "text ('# parse = none' where there is none)"
+        )
+    if not any(trees):
+        raise UserError(f"{path}: no sentence has a parse: give the parses of this very text")
     return trees

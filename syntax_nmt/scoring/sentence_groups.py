@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -27,25 +28,25 @@ class GroupSettings:
 
     Attributes:
         by: some of :data:`KINDS`.
-        trees: CoNLL-U of the sentences, of the source or of the reference.
+        conllu: trees of the sentences, of the source or of the reference.
         relations: for each, sentences that have it and others; for RELATION alone.
         edges: of the one kind of numbers that `by` has; None = :data:`EDGES`.
-        least_sentences: a group with fewer is not tested.
+        least_sentences: a group with fewer, or with fewer others, is not tested.
 
     Raises:
         UserError: something is missing, or would not be read.
     """
 
     by: Sequence[str]
-    trees: str | None = None
+    conllu: str | None = None
     relations: Sequence[str] = ()
     edges: Sequence[int] | None = None
     least_sentences: int = LEAST_SENTENCES
 
     def __post_init__(self) -> None:
         of_trees = [kind for kind in self.by if kind != LENGTH]
-        if of_trees and self.trees is None:
-            raise UserError(f"--by {of_trees[0]} needs trees of the sentences: give --trees")
+        if of_trees and self.conllu is None:
+            raise UserError(f"--by {of_trees[0]} needs trees of the sentences: give --conllu")
         if (RELATION in self.by) != bool(self.relations):
             given, missing = ("--by relation", "--relations")
             if self.relations:
@@ -90,20 +91,32 @@ def sentence_groups(settings: GroupSettings, test_set: TestSet) -> list[Sentence
     """The groups of each kind.
 
     Raises:
-        UserError: trees are damaged or of another number of sentences, or there are no lengths.
+        UserError: trees are damaged or of another number of sentences, no tree has a relation that
+            is asked for, or there are no lengths.
     """
     trees: list[DependencyTree | None] = []
-    if settings.trees is not None:
+    if settings.conllu is not None:
         reference = test_set.references[0].name
-        trees = read_parallel_trees(settings.trees, reference, test_set.sentences)
+        trees = read_parallel_trees(settings.conllu, reference, test_set.sentences)
     found = []
     for kind in dict.fromkeys(settings.by):
         if kind == RELATION:
+            _refuse_unknown(settings, trees)
             found += [_by_relation(trees, name) for name in dict.fromkeys(settings.relations)]
         else:
             bins = LengthBins(tuple(settings.edges or EDGES[kind]))
             found.append(_by_number(kind, _numbers(kind, trees, test_set), bins))
     return [groups.nonempty() for groups in found]
+
+
+def _refuse_unknown(settings: GroupSettings, trees: Sequence[DependencyTree | None]) -> None:
+    """Refuses a relation that no tree has: it is misspelt, or of another treebank."""
+    known = sorted({name for tree in trees if tree is not None for name in tree.relations})
+    for name in settings.relations:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            advice = f"did you mean {close[0]}?" if close else f"choose of {', '.join(known)}"
+            raise UserError(f"--relations {name}: no tree of {settings.conllu} has it: {advice}")
 
 
 def _by_relation(trees: Sequence[DependencyTree | None], relation: str) -> SentenceGroups:
@@ -125,7 +138,7 @@ def _numbers(
     if kind == LENGTH and test_set.source is not None:
         return [len(sentence.split()) for sentence in test_set.source.sentences]
     if kind == LENGTH and not trees:
-        raise UserError("--by length: no lengths are known: give the source text, or --trees")
+        raise UserError("--by length: no lengths are known: give the source text, or --conllu")
     measure = {LENGTH: len, DEPTH: deepest, DISTANCE: longest_arc}[kind]
     return [None if tree is None else measure(tree) for tree in trees]
 

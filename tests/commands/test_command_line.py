@@ -56,6 +56,8 @@ IDLE = [
         "chunk --input x --output y --stanza-model pos=z",
         "--stanza-model pos=z: is no model of chunks, which are made here",
     ),
+    ("options --markdown gcn", "gcn does nothing with --markdown, which prints all options"),
+    ("options --markdown --training x", "--training does nothing with --markdown"),
     ("chunk --input x --output y --max-steps 3", "--max-steps does nothing without --train"),
 ]
 

@@ -123,7 +123,7 @@ def test_a_method_whose_annotation_is_missing_is_refused_by_name(folder, tmp_pat
         "has no parts of speech of the source's words and no dependency relations of the source's "
         "words: run `syntax-nmt prepare` again with --features upos,deprel, or choose of baseline, "
     ) in said
-    makings = {"heads": "--parse", "bi_scale": "--chunks", "dbsa": "--parse --target-parse"}
+    makings = {"heads": "--parse", "bi_scale": "--chunks tagger", "dbsa": "--parse --target-parse"}
     for method, making in makings.items():
         said = refuse("syntax_nmt.cli", "train", tmp_path, method)
         assert f"{method}: {plain} has no " in said

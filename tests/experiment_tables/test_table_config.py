@@ -124,8 +124,13 @@ def test_the_tables_are_well_formed(path):
 
 
 def commit(folder, day, *pairs):
-    table = {"comparisons": [{"system": a, "against": b, **more} for a, b, more in pairs]}
-    (folder / "table.yaml").write_text(yaml.safe_dump(table))
+    commit_table(
+        folder, day, {"comparisons": [{"system": a, "against": b, **more} for a, b, more in pairs]}
+    )
+
+
+def commit_table(folder, day, table):
+    (folder / "table.yaml").write_text(yaml.safe_dump(table, sort_keys=False))
     for command in (["add", "table.yaml"], ["commit", "-m", day, "--date", f"{day}T12:00:00"]):
         who = ["-c", "user.name=n", "-c", "user.email=e"]
         subprocess.run(["git", *who, *command], cwd=folder, check=True, capture_output=True)
@@ -139,6 +144,25 @@ def test_the_first_version_that_tests_it_counts(tmp_path):
     commit(tmp_path, "2026-01-05", b)
     dates = declared_dates(tmp_path / "table.yaml")
     assert dates == {("a", "x"): "2026-01-01", ("b", "x"): "2026-01-03"}
+
+
+def test_without_comparisons_the_first_version_with_both_systems_counts(tmp_path):
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    declared = change((*SYSTEMS, "more"), {"options": ""})
+    earlier = declaration()
+    commit_table(tmp_path, "2026-01-01", {"families": {"transformer": {"systems": {}}}})
+    commit_table(tmp_path, "2026-01-02", earlier)
+    commit_table(tmp_path, "2026-01-04", declared)
+    found = {pair.system: pair.declared for pair in read_table(tmp_path / "table.yaml").comparisons}
+    assert found == {
+        name: "2026-01-04" if name == "more" else "2026-01-02"
+        for name in declared["families"]["transformer"]["systems"]
+        if name != "stock"
+    }
+    declared["comparisons"] = [{"system": "more", "against": "Transformer"}]
+    commit_table(tmp_path, "2026-01-06", declared)
+    (pair,) = read_table(tmp_path / "table.yaml").comparisons
+    assert pair.declared == "2026-01-06"
 
 
 def test_a_table_that_is_in_no_checkout(tmp_path):

@@ -6,8 +6,9 @@ import re
 import pytest
 from commands import REPOSITORY
 
-from experiments.gains_picture import claims_of
+from experiments.gains_picture import claims_of, draw_gains
 from experiments.table_results import TableResult
+from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.significance import SeedTest, holm
 
@@ -26,6 +27,12 @@ def test_means_over_seeds_are_those_of_a_table(page):
     tables = "".join(path.read_text("utf-8") for path in EXPERIMENTS.glob("results/*/table.md"))
     said = re.findall(r"\d+\.\d ± \d+\.\d", page.read_text("utf-8"))
     assert [figure for figure in said if figure not in tables] == []
+
+
+def test_the_readme_says_what_each_file_does():
+    said = (EXPERIMENTS / "README.md").read_text("utf-8").partition("## How it is made")[2]
+    files = [path.name for path in EXPERIMENTS.glob("*.py") if path.name != "__init__.py"]
+    assert [name for name in files if f"`{name}`" not in said] == []
 
 
 def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], SeedTest]:
@@ -111,6 +118,21 @@ def test_differences_on_long_sentences_are_those_of_the_table():
     for label, pair in found.items():
         difference = f"{pair.scores['BLEU'].difference:+.1f}"
         assert re.search(rf"\| {label} \| [^|]* \| {re.escape(difference)} \|", page)
+
+
+def test_a_table_without_comparisons_is_refused(tmp_path):
+    """One of an older form would vanish from the picture of gains and from its means."""
+    figures = json.loads((EXPERIMENTS / "results" / DECISIVE / "table.json").read_text("utf-8"))
+    del figures["tests"][0]["pairs"]
+    file = tmp_path / "old" / "table.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(figures), "utf-8")
+    with pytest.raises(UserError) as error:
+        draw_gains(tmp_path)
+    assert str(error.value) == (
+        f"{file}: not the figures of `run.py` (tests: has no pairs): write it again with "
+        "`run.py tables/old.yaml --tables-only`"
+    )
 
 
 @pytest.mark.parametrize(

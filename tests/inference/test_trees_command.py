@@ -14,7 +14,7 @@ from trees_of import words_in
 from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import format_conllu, format_no_parse, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
-from syntax_nmt.scoring.dependencies.parsed_corpus import Selection
+from syntax_nmt.scoring.dependencies.parsed_corpus import SentenceFilter
 
 COMMAND = "trees"  # the fixture that runs it
 OTHER = ["▁see", *PIECES[1:]]
@@ -113,7 +113,7 @@ def test_what_is_selected():
     for least in range(9):
         for most in [*range(least, 9), None]:
             for known in (False, True):
-                chosen = Selection(least, most, known).apply(trees, unknown)
+                chosen = SentenceFilter(least, most, known).apply(trees, unknown)
                 for n in range(8):
                     fits = n > 0 and least <= n and (most is None or n <= most)
                     assert chosen[n] == (fits and not (known and n % 3 == 0))

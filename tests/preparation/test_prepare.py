@@ -251,7 +251,7 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
             "--target-stanza-dir does nothing without --chunks or --target-parse or "
             "--target-constituents: add",
         ),
-        (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks: add it"),
+        (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks tagger: add it"),
         (
             ["--feature-threshold", "3"],
             "--feature-threshold does nothing without --features or --target-features: add",

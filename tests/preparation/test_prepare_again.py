@@ -200,7 +200,10 @@ def test_finished_parses_outlast_runs_that_leave_them_out(raw, tmp_path, capsys)
     said = capsys.readouterr()
     for ending, option in (("conllu", "--parse"), ("trees", "--constituents")):
         path = folder / "words" / f"train.en.{ending}"
-        assert f"{path}: kept, and left out of the data-bin: {option} takes it in" in said.err
+        assert (
+            f"{path}: kept, and left out of the data-bin: {option} as before takes it in"
+            in said.err
+        )
     assert "--load-" not in said.out
     assert {path: path.read_bytes() for path in made} == made
     prepare(raw, folder, "--constituents")

@@ -7,6 +7,7 @@ from nonempty import some
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
+from syntax_nmt.data.text_columns import decimal_text
 from syntax_nmt.reporting.findings import (
     FORMATS,
     GITHUB,
@@ -14,7 +15,6 @@ from syntax_nmt.reporting.findings import (
     Findings,
     Table,
     bound_text,
-    cell,
     markdown_lines,
     number,
     p_value_text,
@@ -157,7 +157,7 @@ def test_long_names_are_wrapped_in_text_alone():
 
 def test_numbers():
     assert (number(1.5), number(float("nan"))) == (1.5, None)
-    assert (cell(1.005, 1), cell(float("nan"))) == ("1.0", "–")
+    assert [decimal_text(each, 1) for each in (1.005, float("nan"), None)] == ["1.0", "–", "–"]
     assert [p_value_text(p) for p in (0.0, 0.0009, 0.001, 0.0512, 1.0)] == [
         "< 0.001", "< 0.001", "0.001", "0.051", "1.000",
     ]  # fmt: skip

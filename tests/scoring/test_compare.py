@@ -151,7 +151,7 @@ def test_interactions_by_loops(tmp_path, capsys, seeds):
         files = [write(tmp_path / f"{name}{run}", text) for run, text in enumerate(texts)]
         arguments += ["--system", name, *files]
     trees = write_conllu(tmp_path / "trees", REFERENCE)
-    arguments += ["--by", "length", "--trees", trees, "--bins", "8,16"]
+    arguments += ["--by", "length", "--conllu", trees, "--bins", "8,16"]
     (table,) = figures(capsys, *arguments)["groups"]
     lengths = [len(line.split()) for line in REFERENCE]
     bounds = {"<8": (0, 7), "8–15": (8, 15), "≥16": (16, 99)}
@@ -197,6 +197,15 @@ def test_interactions_by_loops(tmp_path, capsys, seeds):
     assert min(holm) == pytest.approx(min(1, 3 * min(p_values)))
 
 
+def test_why_a_group_is_not_tested(files, capsys):
+    """All sentences are in one group: there are too few others."""
+    command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
+    trees = write_conllu(files / "trees", REFERENCE)
+    text = main_text(capsys, *command, "--by", "length", "--conllu", trees, "--bins", "99")
+    assert "length: no test of groups with fewer than 30 sentences, or with fewer others" in text
+    assert row_of("\n".join(text), "<99")[0] == "120"
+
+
 def test_groups_by_trees(tmp_path, capsys):
     """Depth, longest arc and a relation, of trees whose heads are those of a heap or a chain."""
     reference = [*REFERENCE[:60], *REFERENCE[:60]]
@@ -210,7 +219,7 @@ def test_groups_by_trees(tmp_path, capsys):
     blocks[1][0] = "# parse = none"
     (tmp_path / "trees").write_text("\n\n".join([*blocks[0], *blocks[1]]) + "\n\n")
     command = ["compare", files["one"], files["two"], "-r", files["ref"], *GROUP_OPTIONS]
-    trees = ["--trees", tmp_path / "trees"]
+    trees = ["--conllu", tmp_path / "trees"]
     options = ["--by", "depth", "distance", "relation", "--relations", "dep", "dep"]
     found = figures(capsys, *command, *options, *trees)["groups"]
     sizes = {table["by"]: {g["label"]: g["sentences"] for g in table["groups"]} for table in found}
@@ -249,20 +258,33 @@ def main_text(capsys, *arguments):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--by", "depth"], "--by depth needs trees of the sentences: give --trees"),
-        (["--by", "length"], "--by length: no lengths are known: give the source text, or --trees"),
-        (["--trees", "trees"], "--trees does nothing without --by: add it"),
-        (["--by", "relation", "--trees", "trees"], "--by relation needs --relations: give both"),
+        (["--by", "depth"], "--by depth needs trees of the sentences: give --conllu"),
         (
-            ["--by", "depth", "distance", "--trees", "trees", "--bins", "2"],
+            ["--by", "length"],
+            "--by length: no lengths are known: give the source text, or --conllu",
+        ),
+        (["--conllu", "trees"], "--conllu does nothing without --by: add it"),
+        (["--by", "relation", "--conllu", "trees"], "--by relation needs --relations: give both"),
+        (
+            ["--by", "depth", "distance", "--conllu", "trees", "--bins", "2"],
             "--bins is of one kind of numbers, and --by has 2: give one of length, depth, distance",
         ),
-        (["--by", "depth", "--trees", "short"], "short has 1 sentences, ref 120: give parallel"),
+        (
+            ["--by", "relation", "--relations", "dep", "depp", "--conllu", "trees"],
+            "--relations depp: no tree of trees has it: did you mean dep?",
+        ),
+        (
+            ["--by", "relation", "--relations", "x", "--trees", "trees"],
+            "--relations x: no tree of trees has it: choose of dep, root",
+        ),
+        (["--by", "depth", "--conllu", "short"], "short has 1 sentences, ref 120: give the parses"),
+        (["--by", "depth", "--conllu", "none"], "none: no sentence has a parse: give the parses"),
     ],
 )
 def test_groups_that_are_refused(files, monkeypatch, options, message):
     monkeypatch.chdir(files)
     write_conllu(files / "trees", REFERENCE)
     write_conllu(files / "short", REFERENCE[:1])
+    write(files / "none", ["# parse = none", ""] * len(REFERENCE))
     found = refused("compare", "base", "ours", "-r", "ref", "-m", "bleu", "--trials", 9, *options)
     assert found.startswith(message)

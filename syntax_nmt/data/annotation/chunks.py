@@ -30,7 +30,7 @@ class Chunks(AnnotationKind):
     keys = ("chunk_tags", "all_annotated")
     description = "chunks of the target"
     option = "load_chunks"
-    making = "--chunks"
+    making = "--chunks tagger"
     help = "load the chunk boundaries and tags of the target"
     title = "chunks, in words"
     labels_file = "dict.chunks.txt"

@@ -28,8 +28,13 @@ from syntax_nmt.inference.extraction.model_answers import (
 from syntax_nmt.inference.settings import BatchLimits, CorpusText, ModelFiles
 from syntax_nmt.inference.source_text import SourceSentence, SourceText
 from syntax_nmt.methods import how_to_get
-from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence, Selection
-from syntax_nmt.scoring.dependencies.reference import over_corpus_words, read_reference
+from syntax_nmt.scoring.dependencies.parsed_corpus import (
+    ParsedCorpus,
+    ParsedSentence,
+    SentenceFilter,
+)
+from syntax_nmt.scoring.dependencies.reference import over_corpus_words
+from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.task.source_parser import SourceParser
 from syntax_nmt.text.languages import SOURCE
 
@@ -153,7 +158,7 @@ def corpus_of_model(
     wanted: CorpusText,
     limits: BatchLimits,
     conllu: str | None = None,
-    selection: Selection = Selection(),
+    selection: SentenceFilter = SentenceFilter(),
     side: str = SOURCE,
 ) -> ParsedCorpus:
     """The parses of a trained model; its text is first checked against the reference.
@@ -172,7 +177,7 @@ def corpus_of_model(
     reference: list[DependencyTree | None] | None = None
     carried_over = 0
     if conllu is not None:
-        reference = list(read_reference(conllu, len(text), text.name))
+        reference = read_parallel_trees(conllu, text.name, len(text))
         for index, gold in enumerate(reference):
             if gold is not None:
                 sentence, where = text[index], f"{conllu}:{gold.line}"

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.data.text_columns import decimal_text
+from syntax_nmt.reporting.findings import Findings, Table, number
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.accuracy import percent
 from syntax_nmt.scoring.alignments.aligned_corpus import AlignedCorpus
@@ -152,7 +153,7 @@ def alignment_report(
             score = score_alignments(links, gold)
             found = ScoredAlignmentFigures.of(name, score)
             row += [str(score.sure), str(score.possible)]
-            row += [cell(score.aer), cell(score.precision), cell(score.recall)]
+            row += map(decimal_text, (score.aer, score.precision, score.recall))
         alignments.append(found)
         rows.append(row)
     figures = Alignments(len(corpus), len(corpus.too_long), len(outside), alignments)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Union
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, chunks_of_tags, iob2_tags
-from syntax_nmt.reporting.findings import Table, cell
+from syntax_nmt.data.text_columns import decimal_text
+from syntax_nmt.reporting.findings import Table
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.accuracy import PrecisionRecall, percent
 
@@ -157,5 +158,5 @@ def _chunks(tags: Sequence[str]) -> set[Chunk]:
 
 
 def _row(name: str, score: PhraseScore) -> list[str]:
-    shares = [cell(share) for share in (score.precision, score.recall, score.f1)]
+    shares = [decimal_text(share) for share in (score.precision, score.recall, score.f1)]
     return [name, *shares, str(score.gold), str(score.predicted), str(score.correct)]

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from syntax_nmt.data.chunks import OUTSIDE, Chunk, iob2_tags
-from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.data.text_columns import decimal_text
+from syntax_nmt.reporting.findings import Findings, Table, number
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.chunks.chunk_f1 import ChunkScores, PhraseFigures, TagFigures, chunk_f1
 from syntax_nmt.scoring.chunks.chunked_corpus import ChunkedCorpus, PositionLoss
@@ -158,7 +159,7 @@ def chunk_report(corpus: ChunkedCorpus) -> tuple[ChunkFigures, Findings]:
         **vars(scores.figures()),
     )
     rows = [
-        [f"{name} accuracy", cell(each.percent), str(each.correct), str(each.total)]
+        [f"{name} accuracy", decimal_text(each.percent), str(each.correct), str(each.total)]
         for name, each in (("boundary", boundary), ("tag", tag))
     ]
     accuracies = Table(["", "%", "correct", "of"], rows)

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from syntax_nmt.data.constituents import Constituent
-from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.data.text_columns import decimal_text
+from syntax_nmt.reporting.findings import Findings, Table, number
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.constituents.bracketing import (
     BASELINES,
@@ -162,7 +163,7 @@ class ConstituentReport(TreeReport[BracketedSentence]):
         for name, score in self.scores.items():
             counts: BracketCounts = getattr(score, which)
             shares = (counts.f1, counts.precision, counts.recall, counts.sentence_f1)
-            rows.append([name, *map(cell, shares)])
+            rows.append([name, *map(decimal_text, shares)])
         return Table(["brackets", "F1", "precision", "recall", "F1 by sentence"], rows, title)
 
     def _what_counts(self) -> str:

@@ -11,8 +11,6 @@ from syntax_nmt.reporting.result import CommandResult, Result
 from syntax_nmt.scoring.accuracy import CONFIDENCE, Accuracy, AccuracyFigures
 from syntax_nmt.scoring.contrast.contrastive_pairs import ContrastivePair
 
-DEFAULT_BINS = (0, 1, 2, 3, 4, 6, 8, 11, 15)
-
 
 @dataclass(frozen=True)
 class PairScores:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from syntax_nmt.data.conllu import format_no_parse, format_tree, read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.dependencies.reference import over_same_words, read_reference
+from syntax_nmt.scoring.dependencies.reference import over_same_words
 from syntax_nmt.scoring.dependencies.uas import Trees
+from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.scoring.reference_words import OtherWords
 from syntax_nmt.scoring.tree_corpus import TreeCorpus
 
@@ -18,8 +19,8 @@ _RANGE = re.compile(r"(\d+)-(\d+)")
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The selection of sentences.
+class SentenceFilter:
+    """Which sentences are scored: those that have all of this.
 
     Attributes:
         least: words of a sentence.
@@ -32,8 +33,8 @@ class Selection:
     known: bool = False
 
     @classmethod
-    def of(cls, words: str | None, known: bool = False) -> Selection:
-        """The selection of `--words` and `--known-words`.
+    def of(cls, words: str | None, known: bool = False) -> SentenceFilter:
+        """The filter of `--words` and `--known-words`.
 
         Args:
             words: the least and the most of a sentence, such as 20-30; None = any number.
@@ -49,7 +50,7 @@ class Selection:
         return cls(int(bounds[1]), int(bounds[2]), known)
 
     def __str__(self) -> str:
-        """A description of the selection."""
+        """What sentences must have."""
         length = [] if self.most is None else [f"{self.least} to {self.most} words"]
         return " and ".join([*length, *(["only known words"] if self.known else [])])
 
@@ -106,7 +107,7 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
     """
 
     reference: Trees | None
-    selection: Selection
+    selection: SentenceFilter
     unknown: Sequence[bool] = ()
     other_words: OtherWords = field(default_factory=OtherWords)
     carried_over: int = 0
@@ -127,7 +128,7 @@ class ParsedCorpus(TreeCorpus[ParsedSentence]):
 
 
 def corpus_of_file(
-    path: str, conllu: str | None = None, selection: Selection = Selection()
+    path: str, conllu: str | None = None, selection: SentenceFilter = SentenceFilter()
 ) -> ParsedCorpus:
     """The parses of a file, over the words that it shares with the reference.
 
@@ -142,7 +143,7 @@ def corpus_of_file(
     reference: list[DependencyTree | None] | None = None
     other = OtherWords()
     if conllu is not None:
-        reference = list(read_reference(conllu, len(trees), path))
+        reference = read_parallel_trees(conllu, path, len(trees))
         for index, (tree, gold) in enumerate(zip(trees, reference)):
             if tree is not None and gold is not None:
                 where, name = f"{conllu}:{gold.line}", f"{path}:{tree.line}"

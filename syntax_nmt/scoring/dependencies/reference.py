@@ -1,37 +1,11 @@
 """Reference parses, transferred to the words of the hypothesis."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from syntax_nmt.data.annotation_transfer import check_same_text, transfer_dependencies
-from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.dependencies.uas import Trees
 from syntax_nmt.scoring.reference_words import over_reference_words
-
-
-def read_reference(path: str | Path, sentences: int, corpus_name: str) -> Trees:
-    """The trees of a CoNLL-U file that is parallel to a corpus; None = no parse.
-
-    Args:
-        path: the file, plain or `.gz`.
-
-    Raises:
-        UserError: the file is damaged, has another number of sentences, or no parse at all.
-    """
-    trees = list(read_conllu(path, one_root=False))
-    if len(trees) != sentences:
-        raise UserError(
-            f"{path} has {len(trees)} sentences, {corpus_name} {sentences}: give --conllu the "
-            f"parses of this very text ('# parse = none' where there is none)"
-        )
-    if not any(trees):
-        raise UserError(
-            f"{path}: no sentence has a parse, there is nothing to score against: give the gold "
-            f"ones"
-        )
-    return trees
 
 
 def over_corpus_words(

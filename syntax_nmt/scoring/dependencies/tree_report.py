@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.draw_tree import draw_tree
-from syntax_nmt.reporting.findings import Findings, Table, cell, number
+from syntax_nmt.data.text_columns import decimal_text
+from syntax_nmt.reporting.findings import Findings, Table, number
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.dependencies.parsed_corpus import ParsedCorpus, ParsedSentence
 from syntax_nmt.scoring.dependencies.uas import AttachmentScore, attachment_score
@@ -130,7 +131,7 @@ class ParseReport(TreeReport[ParsedSentence]):
         columns["root"] = score.roots.percent
         if strongest is not None:
             columns["UAS before tree search"] = strongest.percent
-        table = Table(["", *columns], [["trees", *map(cell, columns.values())]])
+        table = Table(["", *columns], [["trees", *map(decimal_text, columns.values())]])
         return scored, Findings([table], heading, notes)
 
     def _notes(self) -> Iterator[str]:

@@ -106,15 +106,16 @@ def student_test(
     return SeedTest(seeds, p_value, degrees, difference - half, difference + half)
 
 
+def variance_of_mean(scores: Sequence[float]) -> float:
+    """The variance of the mean of runs over seeds, s²/n; 0 of a single run."""
+    return float(np.var(scores, ddof=1)) / len(scores) if len(scores) > 1 else 0.0
+
+
 def _parts(
     baseline: Sequence[float], system: Sequence[float]
 ) -> tuple[tuple[int, int], list[float]]:
-    """The numbers of runs, and the variances of both means over seeds; 0 of single runs."""
-    sides = (baseline, system)
-    parts = [
-        float(np.var(scores, ddof=1)) / len(scores) if len(scores) > 1 else 0.0 for scores in sides
-    ]
-    return (len(baseline), len(system)), parts
+    """The numbers of runs, and the variances of both means over seeds."""
+    return (len(baseline), len(system)), [variance_of_mean(runs) for runs in (baseline, system)]
 
 
 def _student(difference: float, variance: float, degrees: float | None) -> float:

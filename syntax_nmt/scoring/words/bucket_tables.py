@@ -15,13 +15,13 @@ from syntax_nmt.scoring.translations.results import (
     interval_text,
     score_cell,
 )
-from syntax_nmt.scoring.words.counts import OF_REFERENCE, SOURCE
+from syntax_nmt.scoring.words.counts import OF_REFERENCE, REFERENCE_SIDE, SOURCE_SIDE
 from syntax_nmt.scoring.words.matches import BITS, F1, RECALL, SHARES
 
 _NAMES = {F1: "F1", BITS: "bits"}
 _LOWER_IS_BETTER = {BITS: "bits ↓"}
 _MORE_DIGITS = {BITS: 2}
-_SIDES = {SOURCE: "words linked to source words", "reference": "words"}
+_SIDES = {SOURCE_SIDE: "words linked to source words", REFERENCE_SIDE: "words"}
 
 
 @dataclass(kw_only=True)
@@ -121,7 +121,7 @@ class BucketTable(Result):
         if len(self.tested()) < len(self.buckets):
             yield f"{about}: no interval and no test of buckets below {self.least_words} words"
         if self.words_without_bucket:
-            linked = self.side == SOURCE
+            linked = self.side == SOURCE_SIDE
             why = "linked to no source word with a label" if linked else "no label"
             why += ", or no bits" if self.is_of_bits else ""
             missing = self.words_without_bucket
@@ -139,7 +139,7 @@ class BucketTable(Result):
             digits: after the point.
         """
         digits += _MORE_DIGITS.get(self.measure, 0)
-        shares = [RECALL] if self.side == SOURCE else list(SHARES)
+        shares = [RECALL] if self.side == SOURCE_SIDE else list(SHARES)
         if self.is_of_bits:
             shares = [BITS]
         rows = []

@@ -22,7 +22,7 @@ from syntax_nmt.scoring.words.labelled_text import (
 from syntax_nmt.scoring.words.matches import BITS, F1, RECALL, WIDTH, count_sentence
 from syntax_nmt.scoring.words.settings import WordSettings
 
-SOURCE, REFERENCE = "source", "reference"
+SOURCE_SIDE, REFERENCE_SIDE = "source", "reference"
 OWN, OF_REFERENCE = "own", "reference"
 """Whose buckets the words have that only a translation has."""
 
@@ -33,7 +33,7 @@ class BucketCounts:
 
     Attributes:
         by: the kind.
-        side: whose words have the buckets, SOURCE or REFERENCE.
+        side: whose words have the buckets, SOURCE_SIDE or REFERENCE_SIDE.
         measure: what is compared: F1, RECALL where precision says nothing, or BITS.
         buckets: their names, in the order of tables.
         sizes: words of the reference in each.
@@ -121,7 +121,7 @@ class _Labeller:
         own = kind not in TREE_KINDS or bool(self.parsed)
         return BucketCounts(
             kind,
-            SOURCE if from_source else REFERENCE,
+            SOURCE_SIDE if from_source else REFERENCE_SIDE,
             F1 if own and not from_source else RECALL,
             buckets,
             sizes,
@@ -137,7 +137,7 @@ class _Labeller:
         buckets = in_order(kind, sizes)
         return BucketCounts(
             kind,
-            SOURCE if self._is_of_source(kind) else REFERENCE,
+            SOURCE_SIDE if self._is_of_source(kind) else REFERENCE_SIDE,
             BITS,
             buckets,
             sizes,
