@@ -90,7 +90,8 @@ def sentence_groups(settings: GroupSettings, test_set: TestSet) -> list[Sentence
     """The groups of each kind.
 
     Raises:
-        UserError: trees are damaged or of another number of sentences, or there are no lengths.
+        UserError: trees are damaged or of another number of sentences, there are none, or there are
+            no lengths.
     """
     trees: list[DependencyTree | None] = []
     if settings.trees is not None:
@@ -103,7 +104,10 @@ def sentence_groups(settings: GroupSettings, test_set: TestSet) -> list[Sentence
         else:
             bins = LengthBins(tuple(settings.edges or EDGES[kind]))
             found.append(_by_number(kind, _numbers(kind, trees, test_set), bins))
-    return [groups.nonempty() for groups in found]
+    found = [groups.nonempty() for groups in found]
+    if not all(groups.labels for groups in found):
+        raise UserError(f"{settings.trees}: no sentence has a parse: give parsed text")
+    return found
 
 
 def _by_relation(trees: Sequence[DependencyTree | None], relation: str) -> SentenceGroups:

@@ -258,11 +258,17 @@ def main_text(capsys, *arguments):
             "--bins is of one kind of numbers, and --by has 2: give one of length, depth, distance",
         ),
         (["--by", "depth", "--trees", "short"], "short has 1 sentences, ref 120: give parallel"),
+        (["--by", "depth", "--trees", "none"], "none: no sentence has a parse: give parsed text"),
+        (
+            ["--by", "relation", "--relations", "dep", "--trees", "none"],
+            "none: no sentence has a parse: give parsed text",
+        ),
     ],
 )
 def test_groups_that_are_refused(files, monkeypatch, options, message):
     monkeypatch.chdir(files)
     write_conllu(files / "trees", REFERENCE)
     write_conllu(files / "short", REFERENCE[:1])
+    (files / "none").write_text("# parse = none\n\n" * len(REFERENCE))
     found = refused("compare", "base", "ours", "-r", "ref", "-m", "bleu", "--trials", 9, *options)
     assert found.startswith(message)
