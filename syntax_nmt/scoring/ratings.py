@@ -209,11 +209,12 @@ def _scores(
     weights = np.zeros(len(lines))
     for place, line in enumerate(lines):
         items = [each for each in key.items if each.line == line]
-        cells = [
-            [of_rater.get(each.item, {}).get(criterion.column) for each in items]
-            for of_rater in marks
+        rows = [[of_rater.get(each.item, {}) for each in items] for of_rater in marks]
+        whole = [
+            [row[criterion.column] for row in of_rater]
+            for of_rater in rows
+            if all(criterion.column in row for row in of_rater)
         ]
-        whole = [of_rater for of_rater in cells if None not in of_rater]
         if whole:
             weights[place] = 1
             for each, mean in zip(items, unit * np.mean(whole, axis=0)):
