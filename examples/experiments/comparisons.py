@@ -2,8 +2,8 @@
 
 A table declares what decides (`decided_by`): `both`, where approximate randomisation says that
 these models differ on other sentences, and Welch's t-test that the methods differ with other
-training seeds; or `blocks`, the t-test of differences within seeds, to whose variance all systems
-of a family contribute.
+training seeds; or `blocks`, the t-test of differences within seeds, whose variance is moderated by
+that of all systems of a family, or a pair's own where it is larger.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -115,7 +115,6 @@ def gains_of(file: Path) -> Iterator[Gain]:
         several = len({each.test for each in table.tests}) > 1
         corpus = f"{table.title}: {test.test}" if several else table.title
         labels, metric = table.labels(test.family), table.primary_of(test)
-        data = _training_data(table, test.family)
         for pair in test.pairs:
             if pair.method:
                 found = pair.scores[metric]
@@ -127,15 +126,17 @@ def gains_of(file: Path) -> Iterator[Gain]:
                     found.difference,
                     found.seeds.low,
                     found.seeds.high,
-                    corpus=data,
+                    corpus=_training_data(table, test.family, pair.against),
                     variance=_variance(test, pair, metric),
                 )
 
 
-def _training_data(table: TableResult, family: str) -> str:
-    """The checksum of what the baseline of a family is trained on."""
-    (baseline,) = (row for row in table.rows_of(family) if row.baseline)
-    return baseline.runs[0].data_checksum
+def _training_data(table: TableResult, family: str, against: str) -> str:
+    """The checksum of what the baseline of a family is trained on; before that has run, of what a
+    comparison is with."""
+    rows = {row.system: row for row in table.rows_of(family)}
+    (baseline,) = (row for row in rows.values() if row.baseline)
+    return (baseline if baseline.runs else rows[against]).runs[0].data_checksum
 
 
 def _variance(test: FamilyResult, pair: ComparedPair, metric: str) -> float | None:

@@ -188,9 +188,10 @@ def notes_of(result: TableResult) -> list[str]:
         "whether these models differ on other sentences. “p seeds” is of Welch's t-test: whether "
         "other training seeds would show a difference. “p blocks” asks the same with seeds as "
         "blocks: a t-test of differences within seeds, whose variance is moderated by that of all "
-        "pairs of a family's systems. In brackets: after Holm's adjustment over the comparisons of "
-        "a claim that have run; “over the table”: of what decides, after Holm's adjustment over "
-        "all of them. “declared”: the day on which the table's YAML first had the comparison.",
+        "pairs of a family's systems, or a pair's own where it is larger. In brackets: after "
+        "Holm's adjustment over the comparisons of a claim that have run; “over the table”: of "
+        "what decides, after Holm's adjustment over all of them. “declared”: the day on which the "
+        "table's YAML first had the comparison.",
         f"“gains” and “loses” stand where {_DECIDED[decided_by]} below {SIGNIFICANT}; the "
         f"interval is over {'seeds' if decided_by == 'blocks' else 'seeds and sentences'}.",
     ]

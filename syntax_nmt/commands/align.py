@@ -142,10 +142,10 @@ def run(args: argparse.Namespace) -> None:
         UserError: options that do not go together, or files that do not.
     """
     _check_options(args)
-    gold = read_gold(args.score, args.gold_base) if args.score else None
+    gold = read_gold(args.score, args.gold_base or 0) if args.score else None
     corpus = _corpus_of_files(args) if args.hypothesis else _corpus_of_models(args)
     if args.reverse:
-        links = read_alignments(args.reverse, args.hypothesis_base)
+        links = read_alignments(args.reverse, args.hypothesis_base or 0)
         in_order = links if args.reverse_in_order else list(map(flipped, links))
         corpus.add_file(REVERSE, args.reverse, in_order)
     if not len(corpus):
@@ -163,7 +163,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
     corpus = AlignedCorpus(args.hypothesis)
-    links = read_alignments(args.hypothesis, args.hypothesis_base)
+    links = read_alignments(args.hypothesis, args.hypothesis_base or 0)
     corpus.add_file(FORWARD, args.hypothesis, links)
     if args.source:  # words, or pieces that mark words
         pairs = read_token_pairs(args.source, args.target)

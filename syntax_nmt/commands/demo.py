@@ -5,6 +5,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -123,12 +124,7 @@ def _refuse_other_content(folder: Path, force: bool) -> None:
 def _refuse_changed_texts(folder: Path) -> None:
     """Raises an error if a file is no longer as this command wrote it (0.1.0 did not note how)."""
     try:
-        written = json.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("files", {})
-        others = [
-            name
-            for name, digest in written.items()
-            if (folder / name).is_file() and checksum(folder / name) != digest
-        ]
+        others = [name for name, same in _written(folder).items() if not same]
     except (OSError, ValueError, AttributeError):
         raise UserError(
             f"{folder / MANIFEST}: cannot be read: choose another folder, or add --force"
@@ -140,13 +136,33 @@ def _refuse_changed_texts(folder: Path) -> None:
         )
 
 
+def _written(folder: Path) -> dict[str, bool]:
+    """The files of an earlier corpus that are there, and whether they are as they were written.
+
+    Raises:
+        OSError, ValueError, AttributeError: its manifest is not there or damaged.
+    """
+    sums = json.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("files", {})
+    return {
+        name: checksum(folder / name) == digest
+        for name, digest in sums.items()
+        if (folder / name).parent == folder and (folder / name).is_file()
+    }
+
+
 def _put_in_place(
     unfinished: Path, folder: Path, names: list[str], manifest: Mapping[str, int | str]
 ) -> None:
-    """Moves whole files to their names, the manifest last."""
+    """Moves whole files to their names, the manifest last; an earlier corpus' others go away."""
     sums = {name: checksum(unfinished / name) for name in names}
     text = json.dumps({"format": 1, **manifest, "files": sums}, indent=2) + "\n"
     (unfinished / MANIFEST).write_bytes(text.encode())
+    earlier: dict[str, bool] = {}
+    with suppress(OSError, ValueError, AttributeError):  # none, or --force is given
+        earlier = _written(folder)
+    for name, same in earlier.items():
+        if same and name not in names:
+            (folder / name).unlink()
     (folder / MANIFEST).unlink(missing_ok=True)
     for name in [*names, MANIFEST]:
         (unfinished / name).replace(folder / name)

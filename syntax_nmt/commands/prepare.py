@@ -185,7 +185,7 @@ def run(args: argparse.Namespace) -> None:
     from syntax_nmt.preparation.corpus import Corpus
     from syntax_nmt.preparation.preparation import Preparation
     from syntax_nmt.preparation.summary import summary
-    from syntax_nmt.preparation.training_commands import method_list
+    from syntax_nmt.preparation.training_commands import TEST, method_list
     from syntax_nmt.preparation.training_data import TrainingData
 
     in_shards = sharding(args)
@@ -211,7 +211,7 @@ def run(args: argparse.Namespace) -> None:
         tell(summary(plan, Corpus(plan, in_shards, note).run()))
         if in_shards.only is not None:
             return
-    tests = [split.target for split in plan.splits if split.name == "test"]
+    tests = [split.target for split in plan.splits if split.name == TEST]
     tell(method_list(TrainingData.of(plan.folder), *tests))
 
 

@@ -154,7 +154,7 @@ def read_report(args: argparse.Namespace) -> ReportData:
             kind: named_files(f"--{kind}", getattr(args, kind), [*names, REFERENCE], numbers)
             for kind, numbers in KINDS.items()
         },
-        bases=(args.hypothesis_base, args.gold_base),
+        bases=(args.hypothesis_base or 0, args.gold_base or 0),
         words=word_settings(args, test_set),
     )
 

@@ -25,9 +25,9 @@ RESUMES = "prepared"
 TAKES_MORE = True  # what follows -- is fairseq's
 DESCRIPTION = """\
 Trains each method by fairseq-train with the settings that suit the data, as `syntax-nmt options
---training PREPARED METHOD` prints them, and translates the test set with its best checkpoint. A
-training that was interrupted resumes, and what is finished is not done again. Options after -- go
-to fairseq-train.
+--training PREPARED METHOD` prints them, and translates the test set, the first of several, with its
+best checkpoint. A training that was interrupted resumes, and what is finished is not done again.
+Options after -- go to fairseq-train.
 """
 
 
@@ -49,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compare",
         type=Path,
         metavar="REFERENCE",
-        help="raw text of the test set's target: compare the methods with the first by it",
+        help="raw text of the target of the test set, the first of several: compare the methods "
+        "with the first by it",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="print fairseq's command lines, and run nothing"
@@ -60,10 +61,10 @@ def run(args: argparse.Namespace) -> None:
     """Trains, translates and compares.
 
     Raises:
-        UserError: no method or an unknown one, one that needs other data, options that do not go
-            together, or a program that failed.
+        UserError: no method or an unknown one, one that needs other data or whose annotation the
+            test set lacks, options that do not go together, or a program that failed.
     """
-    from syntax_nmt.preparation.training_commands import named_method, trainable, wrapped
+    from syntax_nmt.preparation.training_commands import TEST, named_method, trainable, wrapped
     from syntax_nmt.preparation.training_data import TrainingData
     from syntax_nmt.preparation.trainings import Training, train, translate_test
 
@@ -75,20 +76,21 @@ def run(args: argparse.Namespace) -> None:
     methods = [named_method(data, name) for name in dict.fromkeys(args.methods)]
     if args.compare is not None and find_text(args.compare) is None:
         raise UserError(f"--compare {args.compare}: no such file: give the target's raw test text")
-    if args.compare is not None and "test" not in data.splits:
+    if args.compare is not None and TEST not in data.splits:
         raise UserError(f"--compare: {data.data_bin} has no test set: prepare with --testpref")
     trainings = [
         Training(data, method, seed, args.more)
         for seed in args.seeds or [None]
         for method in methods
     ]
+    # What the test set lacks is reported before anything is trained.
+    commands = [command for training in trainings for command in training.commands]
     if args.dry_run:
-        for training in trainings:
-            tell(f"{wrapped(training.train)}\n{wrapped(training.translate)}")
+        tell("\n".join(map(wrapped, commands)))
         return
     for training in trainings:
         train(training)
-        if "test" in data.splits:
+        if TEST in data.splits:
             translate_test(training)
     if args.compare is not None:
         _compare(data, methods, trainings, args.compare)

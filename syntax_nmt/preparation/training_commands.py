@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from syntax_nmt.data.annotation.columns import Column, loading_options, making_options
+from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.linearised_folder import (
     PARSED_SOURCE,
     PARSED_TARGET,
@@ -25,6 +26,7 @@ from syntax_nmt.models.presets import LINES
 from syntax_nmt.preparation.training_data import TrainingData, argument
 from syntax_nmt.preparation.training_settings import TrainingSettings, training_settings
 
+TEST = "test"  # the split that translations are compared by; others are test1, test2, …
 _LINE = 100
 _BLEU_COST = 0.125  # of the time of a training
 
@@ -74,11 +76,7 @@ def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     if name in printed:
         there = data.annotated["train"]
         lacking = [kind for kind in printed[name].needs if kind not in there]
-        # A list of columns takes the place of the one given before.
-        columns = [kind for kind in there if isinstance(kind, Column)]
-        sides = {kind.side for kind in lacking if isinstance(kind, Column)}
-        kept = [kind for kind in columns if kind.side in sides]
-        makings = " ".join(making_options([*kept, *lacking]))
+        makings = _making(data, lacking)
         missing = " and no ".join(kind.description for kind in lacking)
         raise UserError(
             f"{name}: {data.data_bin} has no {missing}: "
@@ -90,11 +88,20 @@ def named_method(data: TrainingData, name: str) -> TrainingRecipe:
     raise UserError(f"{name}: no such method: {advice}")
 
 
+def _making(data: TrainingData, kinds: Sequence[AnnotationKind]) -> str:
+    """The options of `prepare` that make annotation besides that of the training text."""
+    # A list of columns takes the place of the one given before.
+    columns = [kind for kind in data.annotated["train"] if isinstance(kind, Column)]
+    sides = {kind.side for kind in kinds if isinstance(kind, Column)}
+    kept = [kind for kind in columns if kind.side in sides]
+    return " ".join(making_options([*kept, *(kind for kind in kinds if kind not in kept)]))
+
+
 def method_list(data: TrainingData, reference: Path | None = None) -> str:
     """The names of the methods that a folder has the annotation for, and how to train them.
 
     Args:
-        reference: raw text of the test set's target.
+        reference: raw text of the first test set's target.
     """
     compared = [] if reference is None else ["--compare", argument(reference)]
     methods = trainable(data)
@@ -217,10 +224,15 @@ def _bleu(data: TrainingData, settings: TrainingSettings) -> list[str]:
 def translate_command(
     data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
 ) -> list[str]:
-    """Typed text where it can be segmented, and parsed if need be; otherwise the last split."""
+    """Typed text where it can be segmented, and parsed if need be; otherwise the test set, or the
+    last split that has what the method reads.
+    """
     if translates_typed_text(data, method):
         return typed_command(data, method, user_dir, save_dir)
-    return generate_command(data, method, user_dir, save_dir)
+    # No parser is known if the annotation was given.
+    usable = [split for split in data.splits if not _lacking(data, method, split)]
+    split = TEST if TEST in usable else usable[-1]
+    return generate_command(data, method, user_dir, save_dir, split)
 
 
 def translates_typed_text(data: TrainingData, method: TrainingRecipe) -> bool:
@@ -238,14 +250,33 @@ def typed_command(
 
 
 def generate_command(
-    data: TrainingData, method: TrainingRecipe, user_dir: Path, save_dir: Path | None = None
+    data: TrainingData,
+    method: TrainingRecipe,
+    user_dir: Path,
+    save_dir: Path | None = None,
+    split: str = TEST,
 ) -> list[str]:
-    """The program that translates the last split that has what the method reads."""
-    # No parser is known if the annotation was given.
-    split = [name for name in data.splits if set(method.reads) <= set(data.annotated[name])][-1]
+    """The program that translates a split of the data folder.
+
+    Raises:
+        UserError: it lacks annotation that the method reads; says which.
+    """
+    lacking = _lacking(data, method, split)
+    if lacking:
+        missing = " and no ".join(kind.description for kind in lacking)
+        raise UserError(
+            f"{method.save_dir}: {split} of {data.data_bin} has no {missing}: run `syntax-nmt "
+            f"prepare` again with {_making(data, lacking)} or files beside its text, "
+            "or leave the method out"
+        )
     shared = [argument(data.data_bin), *_shared(data, user_dir), "--gen-subset", split]
     annotation = loading_options(method.reads)
     return ["fairseq-generate", *shared, *annotation, *_model(data, method, save_dir)]
+
+
+def _lacking(data: TrainingData, method: TrainingRecipe, split: str) -> list[AnnotationKind]:
+    """The annotation that a method reads and a split has none of."""
+    return [kind for kind in method.reads if kind not in data.annotated[split]]
 
 
 def _model(data: TrainingData, method: TrainingRecipe, save_dir: Path | None) -> list[str]:

@@ -10,6 +10,7 @@ from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.methods.method import TrainingRecipe
 from syntax_nmt.preparation.fairseq_programs import lines_of
 from syntax_nmt.preparation.training_commands import (
+    TEST,
     generate_command,
     train_command,
     training_threads,
@@ -43,7 +44,7 @@ class Training:
 
     @property
     def output(self) -> Path:
-        """The translated test set, as fairseq-generate prints it."""
+        """The first test set in translation, as fairseq-generate prints it."""
         return self.folder / OUTPUT
 
     @property
@@ -55,9 +56,18 @@ class Training:
 
     @property
     def translate(self) -> list[str]:
-        """Likewise, of the test set."""
+        """Likewise, of the first test set.
+
+        Raises:
+            UserError: it lacks annotation that the method reads.
+        """
         cpu = ["--cpu"] if "--cpu" in self.train else []
         return [*generate_command(self.data, self.method, FOLDER, self.folder), *cpu]
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """Both; the first alone where there is no test set. Raises as :attr:`translate`."""
+        return [self.train, self.translate] if TEST in self.data.splits else [self.train]
 
 
 def checkpoints(data: TrainingData, method: TrainingRecipe, seed: int | None) -> Path:
@@ -91,11 +101,14 @@ def news_of(line: str) -> str | None:
 
 
 def translate_test(training: Training) -> None:
-    """Translates the test set, unless that was done with this checkpoint."""
-    output = training.output
-    path = Path(training.translate[training.translate.index("--path") + 1])
-    if output.is_file() and output.stat().st_mtime >= path.stat().st_mtime:
+    """Translates the first test set, unless that was done with this checkpoint and this text."""
+    output, command = training.output, training.translate
+    made_of = [
+        Path(command[command.index("--path") + 1]),
+        *training.data.data_bin.glob(f"{TEST}.*"),  # text and annotation
+    ]
+    if output.is_file() and output.stat().st_mtime >= max(x.stat().st_mtime for x in made_of):
         return
     tell(f"{training.name}: translating the test set: {output}")
     with write_atomically(output) as stream:
-        stream.writelines(lines_of(training.translate, training_threads(training.data)))
+        stream.writelines(lines_of(command, training_threads(training.data)))

@@ -106,8 +106,9 @@ class Comparison(CommandResult):
         return Findings(tables, heading, notes)
 
     def tests_made(self) -> list[str]:
-        """Names of the tests of differences, in the order of tables."""
-        return list(next(iter(self.systems[1].scores.values())).tests())
+        """Names of the tests of differences by any metric, in the order of tables."""
+        made = {name for score in self.systems[1].scores.values() for name in score.tests()}
+        return [name for name in TEST_COLUMNS if name in made]
 
     def _notes(self) -> Iterator[str]:
         """What the columns are, a line for sentences and one for seeds, and what is remarkable."""
@@ -149,7 +150,7 @@ class Comparison(CommandResult):
 
     def _table(self, metric: str, digits: int) -> Table:
         digits += self.metrics[metric].more_digits
-        made = self.tests_made()
+        made = self.systems[1].scores[metric].tests()
         head = [column_of(self.metrics, metric), "score", "Δ", *(TEST_COLUMNS[t][0] for t in made)]
         head += [INTERVAL] * self._has_intervals + [_SIGNS] * ("sign_test" in made)
         rows = []
@@ -182,6 +183,8 @@ def corpus_comparison(
     if SIGN in tests.names:
         for of_system, runs in zip(scores[1:], statistics[1:]):
             for name, score in of_system.items():
+                if not metrics.has_sign_test(name):
+                    continue
                 score.sign_test = _sign_test(metrics, name, statistics[0], runs)
     if len(scores) > 2:
         for name in metrics.names:

@@ -1,6 +1,9 @@
 """What the marks of raters on a blind sheet say: systems compared, and agreement of the raters.
 
-The marks of a translation count for each system that translates so.
+The marks of a translation count for each system that translates so. Systems are compared on the
+same sentences, by the same raters: by a criterion, a rater's marks of a sentence count where all
+its translations have one. Otherwise a rater who is strict, or a sentence that is hard, would count
+for one system alone, and the sign test would take equal systems for different ones.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from syntax_nmt.scoring.translations.paired_tests import (
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 
 TESTS = (BOOTSTRAP, RANDOMISATION, SIGN)
-
+_NONE_WHOLE = "no rater has marked all translations of a sentence"
 
 Marks = Mapping[str, Mapping[str, int]]
 """Of a rater: by item and column."""
@@ -128,7 +131,8 @@ class Ratings(CommandResult):
         sheet: its name.
         items: on it.
         marked: how many of them each rater marked, by name.
-        comparison: of the systems, by criterion; a sentence has the mean of its raters' marks.
+        comparison: of the systems, by criterion that has marks of all translations of a sentence;
+            a sentence has the mean of its raters' marks.
         agreement: of each pair of raters, by criterion; none of a single rater.
     """
 
@@ -159,7 +163,11 @@ class Ratings(CommandResult):
             head = ["agreement", "raters", "items", "same %", "κ", "weighted κ"]
             tables.append(Table(head, rows, names=2))
         counts = ", ".join(f"{name} {count}" for name, count in self.marked.items())
-        notes = [f"items marked, of {self.items}: {counts}", *found.notes]
+        notes = [f"items marked, of {self.items}: {counts}"]
+        missing = [each.name for each in CRITERIA if each.name not in self.comparison.metrics]
+        if missing:
+            notes.append(f"{', '.join(missing)}: {_NONE_WHOLE}")
+        notes += found.notes
         return Findings(tables, found.heading, notes)
 
 
@@ -168,9 +176,15 @@ def rate(key: Key, marks: Mapping[str, Marks], tests: SignificanceTests) -> Rati
 
     Args:
         marks: of each rater, by name.
+
+    Raises:
+        UserError: no sentence can be compared.
     """
     lines = list(dict.fromkeys(each.line for each in key.items))
-    criteria = [_scores(key, lines, list(marks.values()), criterion) for criterion in CRITERIA]
+    found = [_scores(key, lines, list(marks.values()), criterion) for criterion in CRITERIA]
+    criteria = [each for each in found if each is not None]
+    if not criteria:
+        raise UserError(f"{', '.join(marks)}: {_NONE_WHOLE}: fill in more of the sheet")
     metrics = MetricSet((), given=criteria)
     statistics = [
         [np.concatenate(columns, axis=1) for columns in zip(*of_system)]
@@ -185,25 +199,37 @@ def rate(key: Key, marks: Mapping[str, Marks], tests: SignificanceTests) -> Rati
 
 def _scores(
     key: Key, lines: Sequence[int], marks: Sequence[Marks], criterion: Criterion
-) -> SentenceScores:
-    """The mean marks of the sentences by system; a sentence without marks has no weight."""
+) -> SentenceScores | None:
+    """The mean marks of the sentences by system, by raters who marked all of a sentence.
+
+    A sentence without such raters has no weight. None = there are none at all.
+    """
     unit = 100 if criterion.highest == 1 else 1
-    place = {line: number for number, line in enumerate(lines)}
     values = {name: np.zeros(len(lines)) for name in key.systems}
-    weights = {name: np.zeros(len(lines)) for name in key.systems}
-    for each in key.items:
-        given = [of_rater.get(each.item, {}).get(criterion.column) for of_rater in marks]
-        known = [mark for mark in given if mark is not None]
-        for name in each.systems if known else ():
-            values[name][place[each.line]] = unit * sum(known) / len(known)
-            weights[name][place[each.line]] = 1
+    weights = np.zeros(len(lines))
+    for place, line in enumerate(lines):
+        items = [each for each in key.items if each.line == line]
+        rows = [[of_rater.get(each.item, {}) for each in items] for of_rater in marks]
+        whole = [
+            [row[criterion.column] for row in of_rater]
+            for of_rater in rows
+            if all(criterion.column in row for row in of_rater)
+        ]
+        if whole:
+            weights[place] = 1
+            for each, mean in zip(items, unit * np.mean(whole, axis=0)):
+                for name in each.systems:
+                    values[name][place] = mean
+    count = int(weights.sum())
+    if not count:
+        return None
     about = "percent of translations" if criterion.highest == 1 else f"0 to {criterion.highest}"
     return SentenceScores(
         criterion.name,
         criterion.higher_is_better,
         [[values[name]] for name in key.systems],
-        [[weights[name]] for name in key.systems],
-        f"mean of the raters, {about}",
+        [[weights]] * len(key.systems),
+        f"mean of the raters over {count} sentences, {about}",
     )
 
 

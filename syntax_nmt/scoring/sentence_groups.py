@@ -91,8 +91,8 @@ def sentence_groups(settings: GroupSettings, test_set: TestSet) -> list[Sentence
     """The groups of each kind.
 
     Raises:
-        UserError: trees are damaged or of another number of sentences, no tree has a relation that
-            is asked for, or there are no lengths.
+        UserError: trees are damaged or of another number of sentences, there are none, none has a
+            relation that is asked for, or there are no lengths.
     """
     trees: list[DependencyTree | None] = []
     if settings.conllu is not None:

@@ -75,9 +75,10 @@ def word_order(
     has_pairs = _scores(runs, lambda swapped, pairs: (pairs > 0).astype(float))
     swaps = _scores(runs, lambda swapped, pairs: 100 * swapped)
     pairs = _scores(runs, lambda swapped, pairs: pairs)
+    about = f"order of the {order}"
     return [
-        SentenceScores(TAU, True, tau, has_pairs, f"order of the {order}, mean over sentences"),
-        SentenceScores(SWAPPED, False, swaps, pairs, f"order of the {order}, in percent"),
+        SentenceScores(TAU, True, tau, has_pairs, f"{about}, mean over sentences", sign_test=False),
+        SentenceScores(SWAPPED, False, swaps, pairs, f"{about}, in percent", sign_test=False),
     ]
 
 

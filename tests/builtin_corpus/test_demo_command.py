@@ -83,6 +83,27 @@ def test_an_earlier_corpus_is_replaced_and_other_files_stay(tmp_path):
     assert after["train.src"] != before["train.src"]
 
 
+def test_a_second_test_set_goes_with_its_split(tmp_path):
+    """A training without the split would have seen its sentences."""
+    small = options(train=5, valid=5, test=5, contrast=5)
+    write(tmp_path, *small, "--split", "depth")
+    left_out = [name for name in contents(tmp_path) if name.startswith("left_out.")]
+    assert len(left_out) == 7
+    (tmp_path / "left_out.notes").write_text("mine")
+    (tmp_path / "left_out.src").write_text("mine")
+    manifest = json.loads((tmp_path / "demo.json").read_text())
+    (tmp_path / "corpus").mkdir()
+    outside = tmp_path / "mine"
+    outside.write_bytes((tmp_path / "left_out.tgt").read_bytes())
+    manifest["files"]["corpus/../mine"] = manifest["files"]["left_out.tgt"]
+    (tmp_path / "demo.json").write_text(json.dumps(manifest))
+    write(tmp_path, *small, "--force")
+    left = {path.name for path in tmp_path.glob("left_out.*")}
+    assert left == {"left_out.notes", "left_out.src"}  # not as they were written
+    assert outside.is_file()
+    assert "left_out.tgt" not in json.loads((tmp_path / "demo.json").read_text())["files"]
+
+
 def test_a_folder_with_other_content_is_refused_unless_forced(tmp_path):
     (tmp_path / "test.src").write_text("mine")
     small = options(train=5, valid=5, test=5, contrast=5)

@@ -38,6 +38,8 @@ def test_an_environment_without_fairseq(monkeypatch):
 IDLE = [
     ("score x --reference y --confidence-n 5", "--confidence-n does nothing without --confidence"),
     ("score x --reference y --seed 5", "--seed does nothing without --confidence"),
+    ("score x --reference y --seed 0", "--seed does nothing without --confidence"),
+    ("align x --path y --gold-base 0", "--gold-base does nothing without --score"),
     (
         "score x -r y --sentence-metric z",
         "--sentence-metric does nothing without",

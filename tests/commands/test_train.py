@@ -1,5 +1,7 @@
 """`syntax-nmt train` and `translate`: fairseq's programs with the lines that `prepare` prints."""
 
+import json
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +16,7 @@ from syntax_nmt.data.annotation.columns import CHUNK_TAG, TARGET_UPOS
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.training_commands import named_method, next_commands, trainable
 from syntax_nmt.preparation.training_data import TrainingData
-from syntax_nmt.preparation.trainings import news_of
+from syntax_nmt.preparation.trainings import Training, news_of, translate_test
 
 FEW = ("--", "--max-epoch", "1", "--validate-interval", "1", "--max-update", "3")
 
@@ -164,6 +166,55 @@ def test_the_lines_are_those_that_options_prints(folder):
         assert train.endswith(f"/{method}")
         assert shlex.split(translate)[0] == "fairseq-generate"
     assert not (folder / "ngrams").exists()
+
+
+def test_of_several_test_sets_the_first_is_translated(folder, tmp_path):
+    """`--compare` is given its reference; without any test set nothing is translated."""
+    data = shutil.copytree(folder / "data-bin", tmp_path / "data-bin")
+    tests = list(data.glob("test.*"))
+    for path in tests:
+        shutil.copy(path, path.with_name(path.name.replace("test", "test1", 1)))
+    assert list(TrainingData.of(tmp_path).splits)[-2:] == ["test", "test1"]
+    asked = ("train", tmp_path, "baseline", "pascal", "--dry-run")
+    assert re.findall(r"--gen-subset (\S+)", syntax_nmt(*asked).stdout) == ["test", "test"]
+    for path in (*tests, *data.glob("test1.*")):
+        path.unlink()
+    assert "fairseq-generate" not in syntax_nmt(*asked).stdout
+
+
+def test_annotation_that_the_test_set_lacks_is_named_before_a_training(folder, tmp_path):
+    data = shutil.copytree(folder / "data-bin", tmp_path / "data-bin")
+    manifest = json.loads((data / "syntax.json").read_text())
+    manifest["files"]["test.src-tgt.src.upos"]["annotated"] = 0
+    (data / "syntax.json").write_text(json.dumps(manifest))
+    said = refuse("syntax_nmt.cli", "train", tmp_path, "baseline", "features", *FEW)
+    lacks = f"features: test of {data} has no parts of speech of the source's words: run"
+    assert lacks in said
+    assert "with --features " in said
+    assert not (tmp_path / "baseline").exists()
+
+
+def test_a_changed_test_set_is_translated_again(folder, tmp_path, monkeypatch):
+    """Also where the checkpoint is the same."""
+    for name in ("data-bin", "segmentation.json", "sentencepiece.model"):
+        copy = shutil.copytree if (folder / name).is_dir() else shutil.copy
+        copy(folder / name, tmp_path / name)
+    data = TrainingData.of(tmp_path)
+    training = Training(data, named_method(data, "baseline"), None, ())
+    training.folder.mkdir()
+    (training.folder / "checkpoint_best.pt").touch()
+    runs = []
+    monkeypatch.setattr(
+        "syntax_nmt.preparation.trainings.lines_of",
+        lambda command, _: runs.append(command) or [],
+    )
+    translate_test(training)
+    translate_test(training)
+    assert len(runs) == 1
+    later = training.output.stat().st_mtime + 10
+    os.utime(data.data_bin / "test.src-tgt.src.bin", (later, later))
+    translate_test(training)
+    assert len(runs) == 2
 
 
 @pytest.mark.dear

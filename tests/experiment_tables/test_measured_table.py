@@ -14,6 +14,7 @@ from scipy import stats
 from translations import noisy, sentences, write
 
 from experiments.comparisons import adjust
+from experiments.gains_picture import gains_of
 from experiments.measured_table import measure
 from experiments.table_files import write_table
 from experiments.table_results import (
@@ -279,6 +280,21 @@ def test_fewer_seeds_than_declared(runs, tmp_path):
     assert "Fewer seeds than declared: “heads”." in text
     assert "1 of 2" in text
     assert figures["tests"][0]["scores"]["heads"]["BLEU"]["spread"] is None
+    assert list(gains_of(tmp_path / "table.json")) == []
+
+
+def test_a_comparison_without_the_baseline_is_in_the_picture(tmp_path):
+    """As after `run.py --only heads phrases` of a table that has not begun."""
+    declared = declaration()
+    declared["comparisons"] = [{"system": "heads", "against": "phrases", "method": "heads"}]
+    runs = runs_of(tmp_path, declared)
+    write_test_set(runs, tmp_path, REFERENCE)
+    for row, outputs in zip(list(runs.rows())[1:], OUTPUTS.values()):
+        for run, lines in zip(row.runs, outputs):
+            write_record(runs, run, lines, data_checksum="of phrases")
+    write_table(measure(runs, tmp_path), tmp_path)
+    (gain,) = gains_of(tmp_path / "table.json")
+    assert (gain.method, gain.corpus) == ("heads", "of phrases")
 
 
 def test_a_row_of_which_a_run_diverged_has_no_scores(runs, tmp_path):

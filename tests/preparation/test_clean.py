@@ -121,6 +121,25 @@ def test_half_of_what_holding_out_takes(tmp_path, options):
     assert "--hold-out-every and --hold-out need each other" in said
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--max-ratio", "nan"), "--max-ratio: 'nan' is not a number of 1 or more"),
+        (("--max-ratio", "inf"), "--max-ratio: 'inf' is not a number of 1 or more"),
+        (("--max-ratio", "0"), "--max-ratio: '0' is not a number of 1 or more"),
+        (("--max-ratio", "x"), "--max-ratio: 'x' is not a number of 1 or more"),
+        (("--max-words", "-3"), "--max-words: '-3' is not a whole number of 1 or more"),
+    ],
+)
+def test_limits_that_are_none(tmp_path, capsys, options, message):
+    files = [f"--{side}={write(tmp_path / side, ['a'])}" for side in ("source", "target")]
+    languages = ("--source-lang", "en", "--target-lang", "de")
+    with pytest.raises(SystemExit):
+        clean_command.main([*languages, *files, f"--output={tmp_path / 'kept'}", *options])
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "kept.en").exists()
+
+
 def test_test_pairs_are_known_however_they_are_cut(run, tmp_path):
     gold = [write(tmp_path / "g.en", ["We do n't ."]), write(tmp_path / "g.de", ["Nein , nicht ."])]
     pairs = [("we don't.", "Nein, nicht."), ("We don't.", "Nein."), ("No.", "Nein, nicht.")]

@@ -132,7 +132,7 @@ def test_empty_lines_at_the_end_are_lines(folder, content, lines):
     assert list(markup.plain_lines(folder / "de", "latin-1")) == lines
 
 
-def test_aspec(folder):
+def test_aspec(folder, capsys):
     rows = ["0.9 ||| A-1 ||| 1 ||| 甲 ||| one", "0.8 ||| A-2 ||| 2 ||| 乙 ||| two || three"]
     (folder / "train").write_text("\n".join(rows))
     (folder / "dev").write_text("B-1 ||| 1 ||| 丙 ||| four\n")
@@ -143,6 +143,9 @@ def test_aspec(folder):
     assert lines_of(folder / "out.en") == ["one", "two || three", "four"]
     markup_command.main(["aspec", train, "--output", output, "--first", "1"])
     assert lines_of(folder / "out.ja") == ["甲"]
+    with pytest.raises(SystemExit):
+        markup_command.main(["aspec", train, "--output", output, "--first", "-1"])
+    assert "--first: '-1' is not a whole number of 1 or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

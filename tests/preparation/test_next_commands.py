@@ -177,6 +177,13 @@ def test_annotation_that_was_given(tmp_path):
     assert (chosen.source_tokenizer, chosen.target_tokenizer) == ("none", "none")
 
 
+def test_the_first_of_several_test_sets_is_translated(tmp_path):
+    """It is the one whose reference `prepare` names."""
+    data = folder_of(tmp_path, PHRASES, of=(*SPLITS, "test1", "test2"))
+    program, chosen = translated(data)["phrases"]
+    assert (program, chosen.gen_subset) == ("fairseq-generate", "test")
+
+
 @pytest.mark.parametrize("of", [SPLITS, ("train", "test"), ("train",)])
 def test_without_validation_text_there_is_no_best_checkpoint(tmp_path, of):
     validated = "valid" in of

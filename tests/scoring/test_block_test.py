@@ -32,14 +32,23 @@ def test_two_systems_give_the_paired_t_test():
 
 
 def test_equal_variances_give_the_two_way_layout():
-    """d₀ = ∞: t² is F of the contrast, with the residual mean square of systems and seeds."""
+    """d₀ = ∞: t² is F of the contrast, with the residual mean square of systems and seeds; the
+    paired t-test of pairs that vary more than that."""
     scores = drawn(np.random.default_rng(3), [0.4] * 5, 4)
     residuals = scores - scores.mean(1, keepdims=True) - scores.mean(0) + scores.mean()
-    error = np.sqrt(2 * (residuals**2).sum() / 12 / 4)
-    t = (scores[2].mean() - scores[0].mean()) / error
-    found = SeedBlocks(layout(scores)).test(0, 2)
-    assert found.degrees == 12
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), 12), abs=1e-12)
+    usual = 2 * (residuals**2).sum() / 12
+    blocks, noisy = SeedBlocks(layout(scores)), []
+    for pair in combinations(range(5), 2):
+        first, second = (scores[place] for place in pair)
+        noisy.append((second - first).var(ddof=1) > usual)
+        t = (second.mean() - first.mean()) / np.sqrt(usual / 4)
+        wanted = 2 * stats.t.sf(abs(t), 12)
+        if noisy[-1]:
+            wanted = stats.ttest_rel(first, second).pvalue
+        found = blocks.test(*pair)
+        assert found.degrees == (3 if noisy[-1] else 12)
+        assert found.p_value == pytest.approx(wanted, abs=1e-12)
+    assert 0 < sum(noisy) < 10
 
 
 def test_unequal_variances_stay_apart():
@@ -61,6 +70,15 @@ def test_seeds_that_one_system_lacks():
     found, wanted = SeedBlocks(scores).test(0, 1), SeedBlocks(shared).test(0, 1)
     assert found.seeds == (4,)
     assert found.p_value == pytest.approx(wanted.p_value)
+
+
+def test_runs_that_stand_there_twice():
+    """A system and the choice of it, of all its seeds or of some, change nothing."""
+    scores = layout(drawn(np.random.default_rng(7), [0.4] * 4, 5))
+    some = {seed: scores[1][seed] for seed in (0, 1, 2)}
+    wanted = SeedBlocks(scores).test(0, 1)
+    assert SeedBlocks([*scores, scores[1], some, {}]).test(0, 1) == wanted
+    assert SeedBlocks([some, *scores]).test(1, 2) == wanted
 
 
 def test_what_cannot_be_tested():
@@ -89,7 +107,30 @@ def test_null(deviations, seeds, draws):
         pairs = combinations(range(len(deviations)), 2)
         rejected += [blocks.test(*pair).p_value < 0.05 for pair in pairs]
     print(f"{len(deviations)} systems, {seeds} seeds: rejects in {np.mean(rejected):.1%}")
-    assert 0.035 < np.mean(rejected) < 0.07
+    assert 0.025 < np.mean(rejected) < 0.06
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 13])
+def test_null_of_a_system_that_varies_more(seeds):
+    """Without a difference, of the noisy one among eight and a usual one."""
+    random, rejected = np.random.default_rng(1), []
+    for _ in range(1000):
+        blocks = SeedBlocks(layout(drawn(random, [0.3] * 7 + [0.6], seeds)))
+        rejected.append(blocks.test(0, 7).p_value < 0.05)
+    print(f"noisy, {seeds} seeds: rejects in {np.mean(rejected):.1%}")
+    assert 0.03 < np.mean(rejected) < 0.075
+
+
+@pytest.mark.parametrize("seeds", [3, 13])
+def test_null_with_runs_that_stand_there_twice(seeds):
+    """Three systems without a difference, and three choices of the first."""
+    random, rejected = np.random.default_rng(1), []
+    for _ in range(1000):
+        scores = layout(drawn(random, [0.4] * 3, seeds))
+        blocks = SeedBlocks([*scores, *scores[:1] * 3])
+        rejected.append(blocks.test(1, 2).p_value < 0.05)
+    print(f"{seeds} seeds: rejects in {np.mean(rejected):.1%}")
+    assert 0.03 < np.mean(rejected) < 0.065
 
 
 @pytest.mark.slow
@@ -104,7 +145,7 @@ def test_power():
         found.append((blocks, welch))
     blocks, welch = np.mean(found, axis=0)
     print(f"blocks {blocks:.1%}, Welch {welch:.1%}")
-    assert blocks > 2 * welch
+    assert blocks > 1.3 * welch
 
 
 def test_holm_by_hand():

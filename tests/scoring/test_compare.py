@@ -279,6 +279,10 @@ def main_text(capsys, *arguments):
         ),
         (["--by", "depth", "--conllu", "short"], "short has 1 sentences, ref 120: give the parses"),
         (["--by", "depth", "--conllu", "none"], "none: no sentence has a parse: give the parses"),
+        (
+            ["--by", "relation", "--relations", "dep", "--conllu", "none"],
+            "none: no sentence has a parse: give the parses",
+        ),
     ],
 )
 def test_groups_that_are_refused(files, monkeypatch, options, message):

@@ -11,8 +11,9 @@ from nltk.metrics.agreement import AnnotationTask
 from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
-from syntax_nmt.scoring.rating_sheet import CRITERIA
-from syntax_nmt.scoring.ratings import cohens_kappa
+from syntax_nmt.scoring.rating_sheet import CRITERIA, Key, KeyItem
+from syntax_nmt.scoring.ratings import cohens_kappa, rate
+from syntax_nmt.scoring.translations.paired_tests import SIGN, SignificanceTests
 
 REFERENCE = sentences(60)
 COLUMNS = [criterion.column for criterion in CRITERIA]
@@ -90,7 +91,8 @@ def test_marks_of_a_script_are_read_back(sheet, capsys):
         def mark(each):
             ours = "ours" in each["systems"]
             adequacy = 2 + ours + rng.randint(0, 2)
-            fluency = "" if each["item"].endswith("-3") else rng.randint(0, 5)
+            unmarked = rater == "anna" and each["item"].endswith("-3")
+            fluency = "" if unmarked else rng.randint(0, 5)
             return adequacy, fluency, int(not ours and rng.random() < 0.6), 0
 
         return mark
@@ -100,19 +102,21 @@ def test_marks_of_a_script_are_read_back(sheet, capsys):
     assert found["items"] == len(key["items"])
     assert found["marked"] == dict.fromkeys(("anna", "bert", "cora"), len(key["items"]))
     read = {file.stem: list(csv.reader(file.open(), "excel-tab"))[1:] for file in files}
+    assert all(len(rows) == len(key["items"]) for rows in read.values())
+    fewer = {each["line"] for each in key["items"] if each["item"].endswith("-3")}
+    assert 0 < len(fewer) < 40
     systems = {each["name"]: each["scores"] for each in found["comparison"]["systems"]}
     for name, (place, criterion) in product(systems, enumerate(CRITERIA)):
         means = []
         for each in key["items"]:
-            cells = [row[1 + place] for rows in read.values() for row in rows]
+            incomplete = "anna" if criterion.name == "fluency" and each["line"] in fewer else None
             marks = [
                 int(row[1 + place])
-                for rows in read.values()
+                for rater, rows in read.items()
                 for row in rows
-                if row[0] == each["item"] and row[1 + place]
+                if row[0] == each["item"] and rater != incomplete
             ]
-            assert len(cells) == 3 * len(key["items"])
-            if name in each["systems"] and marks:
+            if name in each["systems"]:
                 means.append(sum(marks) / len(marks))
         unit = 100 if criterion.highest == 1 else 1
         mean = unit * sum(means) / len(means)
@@ -133,6 +137,44 @@ def test_marks_of_a_script_are_read_back(sheet, capsys):
     text = capsys.readouterr().out
     assert "under-translation ↓" in text
     assert "weighted κ" in text
+
+
+def test_equal_systems_with_unmarked_translations():
+    """Marks that are missing of one system alone make no difference, nor does a strict rater."""
+    rng = random.Random(1)
+    lines = range(1, 61)
+    items = [KeyItem(f"{line}{name}", line, [name]) for line in lines for name in "ab"]
+    key = Key("sheet", ["a", "b"], items)
+    p_values = []
+    for _ in range(500):
+        marks = {
+            rater: {
+                each.item: {"adequacy": rng.choice(scale)}
+                for each in items
+                if each.systems == ["a"] or rng.random() < share
+            }
+            for rater, scale, share in (("anna", [5, 5, 5, 4, 1], 0.6), ("bert", [1, 2, 2], 0.9))
+        }
+        found = rate(key, marks, SignificanceTests((SIGN,))).comparison
+        assert list(found.metrics) == ["adequacy"]
+        p_values.append(found.systems[1].scores["adequacy"].sign_test.p_value)
+    share = sum(p < 0.05 for p in p_values) / len(p_values)
+    assert share < 0.05 + 3 * (0.05 * 0.95 / len(p_values)) ** 0.5
+
+
+def test_criteria_without_a_whole_sentence(sheet, capsys):
+    folder, key, _ = sheet
+    first = key["items"][0]["line"]
+    alone = filled(folder, "anna", lambda each: (3, "", 0, "" if each["line"] == first else 1))
+    main(["rate", "--key", str(folder / "sheet/key.json"), str(alone)])
+    said = capsys.readouterr().out
+    assert "\nfluency: no rater has marked all translations of a sentence" in said
+    assert "adequacy: mean of the raters over 40 sentences, 0 to 5" in said
+    assert "over-translation: mean of the raters over 39 sentences, percent" in said
+    lines = alone.read_text().splitlines()
+    write(alone, [line if i < 2 else line.split("\t")[0] for i, line in enumerate(lines)])
+    message = refused("rate", "--key", folder / "sheet/key.json", alone)
+    assert message.startswith("anna: no rater has marked all translations of a sentence: fill in")
 
 
 @pytest.mark.parametrize("quadratic", [False, True])

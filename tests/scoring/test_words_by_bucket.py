@@ -410,6 +410,7 @@ def test_fewer_bits_are_better_and_are_tested(tmp_path):
         ("a\t1\n</s>\t1\n", "bits:2: the last sentence is not whole"),
         ("a\tx\n", "bits:1: 'a\\tx' is no word with its bits"),
         ("a\tnan\n", "bits:1: 'a\\tnan' is no word with its bits"),
+        ("a\t-0.1\n", "bits:1: 'a\\t-0.1' is no word with its bits"),
         ("", "bits has 0 sentences, reference 1: give parallel files"),
         ("b\t1\n</s>\t1\n\n", "bits: sentence 1 has the words 'b', reference:1 'a': give the bits"),
     ],

@@ -46,9 +46,11 @@ def figure(args: argparse.Namespace) -> Figure:
         (path, list(read_lines(path))) for path in (args.source, args.target)
     ]
     if args.hypothesis:
-        columns.append((args.hypothesis, read_alignments(args.hypothesis, args.hypothesis_base)))
+        columns.append(
+            (args.hypothesis, read_alignments(args.hypothesis, args.hypothesis_base or 0))
+        )
     if args.gold:
-        columns.append((args.gold, read_gold(args.gold, args.gold_base)))
+        columns.append((args.gold, read_gold(args.gold, args.gold_base or 0)))
     found = chosen_parallel(columns, args.sentence)
     source, target = (_words(path, lines, args) for path, lines in columns[:2])
     links = found[2] if args.hypothesis else None

@@ -4,6 +4,7 @@ Run by the dataset recipes as `python -m syntax_nmt.commands.recipes.clean`.
 """
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{side}-tokenizer", help="how `syntax-nmt prepare` will tokenise its words"
         )
     parser.add_argument("--output", required=True, help="prefix of the files to write")
-    parser.add_argument("--max-words", type=int, help="longest side (default: any length)")
-    parser.add_argument("--max-ratio", type=float, help="greatest ratio of words (default: any)")
+    add_numbers(parser, positive_int, max_words="longest side in words (default: any length)")
+    parser.add_argument("--max-ratio", type=_ratio, help="greatest ratio of words (default: any)")
     parser.add_argument(
         "--lowercase", choices=("source", "target", "both"), help="sides to write in lower case"
     )
@@ -51,6 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         hold_out_every="every Nth pair that is kept goes to --hold-out instead",
     )
     parser.add_argument("--hold-out", help="prefix of the files for those")
+
+
+def _ratio(text: str) -> float:
+    """That of a longer to a shorter side: NaN would leave nothing out, less than 1 everything."""
+    try:
+        ratio = float(text)
+    except ValueError:
+        ratio = math.nan
+    if not 1 <= ratio < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+    return ratio
 
 
 def run(args: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 
+from syntax_nmt.arguments import add_numbers, positive_int
 from syntax_nmt.commands.recipes.recipe_command import run_command
 from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.preparation.recipes.markup import (
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     aspec = formats.add_parser("aspec", help="ASPEC-JE")
     aspec.add_argument("inputs", nargs="+", type=Path, help="files, in order")
     aspec.add_argument("--output", required=True, help="writes OUTPUT.ja and OUTPUT.en")
-    aspec.add_argument("--first", type=int, help="number of pairs, the first ones (default: all)")
+    add_numbers(aspec, positive_int, first="number of pairs, the first ones (default: all)")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -46,6 +46,13 @@ def require_companion_options(args: argparse.Namespace, needs: Mapping[str, Sequ
         UserError: one is given without them.
     """
     for option, needed in needs.items():
-        if getattr(args, option) and not any(getattr(args, name) for name in needed):
+        if _is_given(getattr(args, option)) and not any(
+            _is_given(getattr(args, name)) for name in needed
+        ):
             missing = " or ".join(map(flag, needed))
             raise UserError(f"{flag(option)} does nothing without {missing}: add it")
+
+
+def _is_given(value: object) -> bool:
+    """Whether the value of an option is none that stands for its absence; 0 is given."""
+    return value is not None and value is not False and value != []

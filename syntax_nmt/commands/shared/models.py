@@ -10,7 +10,7 @@ _AUTO = "auto"
 
 
 def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str) -> None:
-    """Adds the option for the number of the first word, 0 or 1.
+    """Adds the option for the number of the first word, 0 or 1; None if it is not given, for 0.
 
     Args:
         group: of the command's parser, or the parser.
@@ -20,8 +20,7 @@ def add_base_argument(group: argparse._ActionsContainer, option: str, whose: str
         option,
         type=int,
         choices=(0, 1),
-        default=0,
-        help=f"number of the first word in {whose} (default: %(default)s)",
+        help=f"number of the first word in {whose} (default: 0)",
     )
 
 

@@ -65,7 +65,6 @@ def add_word_arguments(parser: argparse.ArgumentParser) -> None:
         "--links-base",
         type=int,
         choices=(0, 1),
-        default=0,
         help="the number of the first word in --links, if its format does not say it (default: 0)",
     )
     add_files(
@@ -110,7 +109,7 @@ def word_settings(args: argparse.Namespace, test_set: TestSet) -> WordSettings |
         bits=named_files("--bits", args.bits, names, ()),
         source_conllu=args.source_conllu,
         links=args.links,
-        links_base=args.links_base,
+        links_base=args.links_base or 0,
         training_text=args.training_text,
         least_words=args.least_words or LEAST_WORDS,
     )

@@ -104,7 +104,9 @@ def _environment() -> Environment:
     )
 
 
-def _probability(test: DifferenceTest) -> str:
+def _probability(test: DifferenceTest | None) -> str:
+    if test is None:  # none of this metric
+        return NO_FIGURE
     return test.marked_p(unmarked="\u2007")  # a space as wide as the mark
 
 

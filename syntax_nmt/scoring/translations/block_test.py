@@ -10,6 +10,10 @@ data do not tell them apart: the moderated variance and t of Smyth (2004), secti
 
 where d = n − 1, and d₀ and s₀² follow from the mean and the variance of log s² over pairs. With
 d₀ = ∞ all pairs have one variance: the test of a contrast in the layout of systems and seeds.
+
+A pair that varies more than that, s² > s₀², keeps its own variance, with its d degrees: the paired
+t-test. Few systems do not tell whether one of them is noisy, and what is usual of the others would
+make its differences certain. So no variance is smaller than the pair's own.
 """
 
 import math
@@ -32,35 +36,41 @@ class SeedBlocks:
 
     def __init__(self, scores: Sequence[Mapping[int, float]]) -> None:
         self._scores = scores
-        pairs = [self._differences(*pair) for pair in combinations(range(len(scores)), 2)]
+        # The same runs twice, of a system and of the choice of it, are no evidence of a variance.
+        distinct: list[Mapping[int, float]] = []
+        for of_system in sorted(scores, key=len, reverse=True):
+            if not any(of_system.items() <= other.items() for other in distinct):
+                distinct.append(of_system)
+        pairs = [_differences(*pair) for pair in combinations(distinct, 2)]
         pairs = [pair for pair in pairs if len(pair) > 1]
         degrees = np.array([len(pair) - 1 for pair in pairs], dtype=float)
         variances = np.array([pair.var(ddof=1) for pair in pairs])
-        seeds = {seed for of_system in scores for seed in of_system}
+        seeds = {seed for of_system in distinct for seed in of_system}
         # Pairs share systems: together they tell no more than the two-way layout.
-        self._most = sum(map(len, scores)) - len(scores) - len(seeds) + 1
+        self._most = sum(map(len, distinct)) - len(distinct) - len(seeds) + 1
         self._prior_degrees, self._prior = _prior(variances, degrees)
 
     def test(self, baseline: int, system: int) -> SeedTest:
         """Tests the difference of two systems, by their places; the interval is over seeds."""
-        found = self._differences(baseline, system)
+        found = _differences(self._scores[baseline], self._scores[system])
         if len(found) < FEWEST:
             return SeedTest.without_p(len(found))
-        own = len(found) - 1
-        if math.isinf(self._prior_degrees):
+        own, variance = float(len(found) - 1), float(found.var(ddof=1))
+        degrees = own
+        if variance <= self._prior and math.isinf(self._prior_degrees):
             variance, degrees = self._prior, float(self._most)
-        else:
+        elif variance <= self._prior:
             degrees = self._prior_degrees + own
-            variance = (self._prior_degrees * self._prior + own * found.var(ddof=1)) / degrees
+            variance = (self._prior_degrees * self._prior + own * variance) / degrees
             degrees = min(degrees, self._most)
         if not variance > 0:
             return SeedTest.without_p(len(found))
         return student_test((len(found),), float(found.mean()), variance / len(found), degrees)
 
-    def _differences(self, baseline: int, system: int) -> np.ndarray:
-        """Of the seeds that both have."""
-        first, second = self._scores[baseline], self._scores[system]
-        return np.array([second[seed] - first[seed] for seed in first if seed in second])
+
+def _differences(first: Mapping[int, float], second: Mapping[int, float]) -> np.ndarray:
+    """Of the seeds that both have."""
+    return np.array([second[seed] - first[seed] for seed in first if seed in second])
 
 
 def _prior(variances: np.ndarray, degrees: np.ndarray) -> tuple[float, float]:

@@ -165,6 +165,14 @@ class MetricSet:
                 return given.higher_is_better
         return self.keys[self.names.index(name)] not in _LOWER_IS_BETTER
 
+    def has_sign_test(self, name: str) -> bool:
+        """Whether Collins' sign test may be made.
+
+        Args:
+            name: one of `names`.
+        """
+        return all(given.sign_test for given in self.given if given.name == name)
+
     def statistics(
         self, systems: Sequence[System], references: Sequence[Text]
     ) -> list[list[np.ndarray]]:

@@ -27,6 +27,8 @@ class SentenceScores:
         systems: of each system, for each of its runs: one score a sentence, times its weight.
         weights: likewise; None = 1 of each sentence.
         about: what the figures depend on, for signatures.
+        sign_test: whether Collins' may be made: where the weights of a sentence differ between
+            systems it takes equal ones for different.
     """
 
     name: str
@@ -34,6 +36,7 @@ class SentenceScores:
     systems: Sequence[Sequence[np.ndarray]]
     weights: Sequence[Sequence[np.ndarray]] | None = None
     about: str = "mean over sentences"
+    sign_test: bool = True
 
     @classmethod
     def read(

@@ -118,6 +118,7 @@ def read_bits(path: str) -> list[SentenceBits | None]:
 
 
 _REMEDY = "give a file of syntax-nmt likelihood"
+_ROUNDING = 1e-6  # bits of p = 1 may be as much below 0
 
 
 def _word(line: str, where: str) -> tuple[str, float]:
@@ -126,7 +127,7 @@ def _word(line: str, where: str) -> tuple[str, float]:
         bits = float(text)
     except ValueError:
         bits = math.nan
-    if not word or not math.isfinite(bits):
+    if not word or not math.isfinite(bits) or bits < -_ROUNDING:
         raise UserError(f"{where}: {line[:40]!r} is no word with its bits: {_REMEDY}")
     return word, bits
 

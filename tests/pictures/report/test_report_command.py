@@ -186,6 +186,16 @@ def test_some_tests_only(folder, tmp_path):
     assert "better / worse / equal" not in page.text
 
 
+def test_a_metric_without_a_sign_test(folder, tmp_path):
+    """Its cells are empty."""
+    links = folder / "ours.links"
+    given = ("--output-links", "base", links, "--output-links", "ours", links, links)
+    page = report(tmp_path / "x.html", *systems_of(folder), *given, "--tests", "sign", "-m", "ter")
+    assert re.search(r"TER.*? ours [\d.]+ [+−\d.]+ [<\d. ]+\*? \d+ / \d+ / \d+", page.text)
+    compared = page.text.partition("Comparison with base")[2]
+    assert re.search("τ.{,30} ours 1.000 0.000 – swapped", compared)
+
+
 def test_hyphens_that_a_tokeniser_marked_are_hyphens(tmp_path):
     """In the sentence, and in the trees, links and chunks and what is said of them."""
     words = ["right", "@-@", "click"]
