@@ -387,6 +387,8 @@ def test_what_is_wrong_is_said(folder):
         build(folder, "factor_transformer", "--target-factors=")
     with pytest.raises(UserError, match="--left-pad-target: steps of a search do not skip pads"):
         build(folder, "factor_transformer", "--left-pad-target")
+    with pytest.raises(UserError, match="--print-factors: a training prints none: give it to"):
+        build(folder, *UNREAD, "--print-factors")
     for option in ("--target-factor-score=0.5", "--target-factor-dropout=0.5"):
         with pytest.raises(UserError, match=r"^[a-z-]* needs --target-factor-inputs own$"):
             build(folder, *UNREAD, option)
