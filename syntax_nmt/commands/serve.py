@@ -47,7 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         positive_int,
         characters=(10_000, "longest text of a request, in characters"),
-        seconds=(60, "seconds for the head of a request to arrive, for its text, and for its turn"),
+        seconds=(
+            60,
+            "seconds for the head of a request to arrive, for its text, for its turn, and for the "
+            "client to take the answer",
+        ),
     )
     parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
 

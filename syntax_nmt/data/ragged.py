@@ -326,8 +326,12 @@ class RaggedArray:
 
     @staticmethod
     def _by_file(last: np.ndarray, places: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """The files that some places are in, and True where a place is in it."""
-        numbers = np.searchsorted(last, places, side="right").clip(max=len(last) - 1)
+        """The files that some places are in, and True where a place is in it.
+
+        No place is in an empty file. Places outside are in the first or last of the others.
+        """
+        first, end = np.searchsorted(last, 0, side="right"), np.searchsorted(last, last[-1])
+        numbers = np.searchsorted(last, places, side="right").clip(first, end)
         for number in np.unique(numbers).tolist():
             yield number, numbers == number
 

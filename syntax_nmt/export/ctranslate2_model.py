@@ -1,7 +1,7 @@
 """Exports a Transformer to CTranslate2, after a comparison with fairseq."""
 
 import json
-import tempfile
+import shutil
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -76,34 +76,40 @@ def convert(
 
     Args:
         quantization: one of :data:`~syntax_nmt.export.QUANTIZATIONS`; None = float32.
+        folder: empty; an error leaves what was made until then.
 
     Raises:
         UserError: CTranslate2 does not know an option of the model, or computes something else.
     """
     ctranslate2 = check_installed()
     model, stock, args, factors = converted
-    # On the disk of the result, as that of temporary files may be small; beside it, because the
-    # converter empties it.
-    with tempfile.TemporaryDirectory(dir=folder.parent) as taken_from:
-        save_dictionaries(task, Path(taken_from))
-        checkpoint = Path(taken_from, "model.pt")
-        with write_binary_atomically(checkpoint) as stream:
-            torch.save({"args": args, "model": stock.state_dict()}, stream)
-        converter = _converter(checkpoint, factors)
-        try:
-            converter.convert(str(folder), force=True)
-        except (AttributeError, TypeError, ValueError) as error:  # an option it has no form for
-            reason = _unknown_options(args) or " ".join(str(error).split())
-            raise UserError(f"--to ctranslate2: {reason}: use --to fairseq") from error
-        difference = _difference(ctranslate2.Translator(str(folder)), model, task, factors)
-        if not difference < _TOLERANCE:
-            reason = _unknown_options(args) or "it lacks one of the model's options"
-            raise UserError(
-                f"--to ctranslate2: log-probabilities differ from fairseq's by {difference:.2g} "
-                f"nats: {reason}: use --to fairseq"
-            )
-        if quantization is not None:
-            converter.convert(str(folder), quantization=quantization, force=True)
+    # Within the result's own folder, which is locked and removed as a whole: what is converted, and
+    # a folder that the converter makes and, before it quantises, removes.
+    source, made = folder / "source", folder / "converted"
+    source.mkdir()
+    save_dictionaries(task, source)
+    checkpoint = source / "model.pt"
+    with write_binary_atomically(checkpoint) as stream:
+        torch.save({"args": args, "model": stock.state_dict()}, stream)
+    converter = _converter(checkpoint, factors)
+    try:
+        converter.convert(str(made))
+    except (AttributeError, TypeError, ValueError) as error:  # an option it has no form for
+        reason = _unknown_options(args) or " ".join(str(error).split())
+        raise UserError(f"--to ctranslate2: {reason}: use --to fairseq") from error
+    difference = _difference(ctranslate2.Translator(str(made)), model, task, factors)
+    if not difference < _TOLERANCE:
+        reason = _unknown_options(args) or "it lacks one of the model's options"
+        raise UserError(
+            f"--to ctranslate2: log-probabilities differ from fairseq's by {difference:.2g} "
+            f"nats: {reason}: use --to fairseq"
+        )
+    if quantization is not None:
+        converter.convert(str(made), quantization=quantization, force=True)
+    shutil.rmtree(source)
+    for file in made.iterdir():
+        file.replace(folder / file.name)
+    made.rmdir()
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     config.update(zip(LIMITS, model.max_positions()))
     if factors is not None:

@@ -351,9 +351,9 @@ class LoadedModel:
         return SegmentedPairs.of(pairs, (self._segment.scheme, self._segment_target.scheme))
 
 
-# While a model computes, its modules know the beam size and hand tensors over by hooks, and
-# fairseq's log level, which all models share, is raised.
-_ONE_AT_A_TIME = threading.Lock()
+ONE_AT_A_TIME = threading.Lock()
+"""Held while a model computes or is loaded: its modules know the beam size and hand tensors over by
+hooks, and fairseq's log level, which all models share, is raised."""
 
 
 def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
@@ -367,7 +367,7 @@ def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
     lists = [[text] if isinstance(text, str) else text for text in texts]
     for sentences in lists:
         _check_text(sentences)
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         found = function(*lists)
     return found[0] if all(single) else found
 

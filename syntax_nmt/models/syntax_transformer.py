@@ -29,6 +29,7 @@ from syntax_nmt.models.options import SyntaxTransformerOptions
 from syntax_nmt.models.syntax_model import SyntaxModel
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
+from syntax_nmt.models.word_vectors import load_embeddings
 
 # fairseq's `--retain-dropout-modules` chooses dropouts by the name of the class they are in.
 _STOCK = {
@@ -68,6 +69,32 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         model = build_for_syntax_translation(super().build_model, args, task, "syntax_transformer")
         _name_dropouts_as_in_fairseq(model)
         return model
+
+    @classmethod
+    def build_embedding(
+        cls,
+        args: TransformerConfig,
+        dictionary: Dictionary,
+        embed_dim: int,
+        path: str | None = None,
+    ) -> nn.Embedding:
+        """Builds embeddings, V×C, as fairseq does, but checks a file that they start from.
+
+        Args:
+            args: fairseq's options of the Transformer.
+            embed_dim: C.
+            path: of the file; None = none.
+
+        Raises:
+            UserError: the file cannot be used; one line says why.
+        """
+        embedding = super().build_embedding(args, dictionary, embed_dim)
+        if path:
+            given = (path, embed_dim)
+            encodes = given == (args.encoder.embed_path, args.encoder.embed_dim)
+            option = "--encoder-embed-path" if encodes else "--decoder-embed-path"
+            load_embeddings(embedding, path, dictionary, option)
+        return embedding
 
     @classmethod
     def build_encoder(

@@ -1,5 +1,6 @@
 """Word vectors from a file, as the start of embeddings."""
 
+import logging
 import re
 
 import torch
@@ -10,6 +11,8 @@ from torch import Tensor, nn
 from syntax_nmt.arguments import attribute
 from syntax_nmt.data.text_files import check_regular
 from syntax_nmt.errors import UserError
+
+logger = logging.getLogger(__name__)
 
 
 def load_embeddings(
@@ -34,7 +37,7 @@ def load_embeddings(
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{option} {path}: cannot be read as UTF-8 text: {error}") from None
-    utils.print_embed_overlap(vectors, dictionary)
+    logger.info(f"{option} {path}: it has {len(vectors)} of the {len(dictionary)} types")
     utils.load_embedding(vectors, dictionary, embedding)
 
 
@@ -65,6 +68,11 @@ def _read_vectors(path: str, dictionary: Dictionary, width: int, option: str) ->
                 vector = torch.tensor([float(x) for x in numbers])
             except ValueError as error:
                 raise UserError(f"{option} {path}: line {number}: {error}") from None
+            if not vector.isfinite().all():
+                raise UserError(
+                    f"{option} {path}: line {number}: the vector of '{word}' has a number that is "
+                    "not finite: remove the line, or take vectors whose training did not diverge"
+                )
             vectors[word] = vector
     if not vectors:
         raise UserError(

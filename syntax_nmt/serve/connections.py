@@ -1,6 +1,7 @@
-"""Connections to the page: how many may be open, and how long the head of a request may take.
+"""Connections to the page: how many may be open, and how long a client may take for its part.
 
-uvicorn has no time limit for a request whose head never ends, and asyncio logs a traceback for each
+uvicorn has no time limit for a request whose head never ends, and none for an answer that the
+client does not read: it waits even to close the connection. asyncio logs a traceback for each
 connection that finds no free file descriptor, thousands in a second.
 """
 
@@ -20,11 +21,12 @@ _LOGGERS = ("uvicorn.error", "asyncio")
 
 
 class BoundedHTTP(H11Protocol):
-    """A connection that is closed where there are too many, or where no request comes.
+    """A connection that is closed where there are too many, or where the client does nothing.
 
     Args:
         most: open connections, this one included.
-        seconds: for the head of a request, from its first byte or from the connection's begin.
+        seconds: for the head of a request, from its first byte or from the connection's begin; and
+            for the client to take what was written of an answer.
         **arguments: as uvicorn gives them to each connection.
     """
 
@@ -32,10 +34,12 @@ class BoundedHTTP(H11Protocol):
         super().__init__(**arguments)
         self._most, self._seconds = most, seconds
         self._late: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begins to wait for a request."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # paused as soon as the client lags behind
         if len(self.connections) > self._most:
             transport.abort()
         else:
@@ -52,7 +56,24 @@ class BoundedHTTP(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Waits no longer."""
         self._wait_no_longer()
+        self._taken()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begins to wait for the client to take what was written."""
+        super().pause_writing()
+        self._taken()
+        self._unread = self.loop.call_later(self._seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Waits no longer, as the client took all."""
+        self._taken()
+        super().resume_writing()
+
+    def _taken(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _wait(self) -> None:
         if self._late is None and (self.cycle is None or self.cycle.response_complete):
@@ -85,7 +106,7 @@ def server_of(
 
     Args:
         app: the ASGI application.
-        seconds: for the head of a request.
+        seconds: for the head of a request, and for each part of an answer.
         seconds_to_end: for requests that are running when the server is interrupted.
     """
     # Each descriptor more than these is for the files of models and of the page. asyncio accepts as

@@ -71,13 +71,21 @@ class _ReplaceUnk(_Checked):
             )
         # An assertion of fairseq-generate comes before the task; only a command line has it all.
         words = sys.argv[1:]
-        binarised = not any(word.startswith("--dataset-impl") for word in words)
-        if Path(sys.argv[0]).stem in ("fairseq-generate", "generate") and words and binarised:
+        generates = Path(sys.argv[0]).stem in ("fairseq-generate", "generate")
+        if generates and words and _format_of_text(words) != "raw":
             raise UserError(
                 "--replace-unk: fairseq-generate reads the source words from raw text alone, and "
                 "the folder is binarised: give the text to fairseq-interactive, or a folder of "
                 "fairseq-preprocess --dataset-impl raw with --dataset-impl raw"
             )
+
+
+def _format_of_text(words: list[str]) -> str | None:
+    """What a command line gives `--dataset-impl`; None = nothing."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--dataset-impl")
+    found: str | None = parser.parse_known_args(words)[0].dataset_impl
+    return found
 
 
 def _standard_input(path: str) -> str:

@@ -1,5 +1,6 @@
 """A killed training that is started again: the checkpoint that it resumes from, and its end."""
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -148,6 +149,7 @@ class Resuming:
         restore, folder = self._option("restore_file"), self._option("save_dir")
         if restore is None or folder is None:
             return None
+        last = self._last()
         if restore != _LAST:
             begin = self._of_this_worker(restore)
             # There may be one file per worker instead, whose number fairseq adds later.
@@ -159,8 +161,8 @@ class Resuming:
                     f"--restore-file {restore}: no such file; leave the option out to resume from "
                     f"{_LAST} of --save-dir"
                 )
-            return begin
-        last = self._last()
+            if last is None or not (os.path.exists(begin) and os.path.samefile(begin, last)):
+                return begin
         if last is not None:
             finish_interrupted_copy(Path(last))
             return last

@@ -92,6 +92,7 @@ class SearchHooks:
             if self.cfg.print_factors:
                 check_factors(models)
             sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
+        numbers = sample["id"].tolist() if "id" in sample else self.typed.numbers_of_batch()
         sample = renumber_for_diverse_beams(generator, sample)
         with prepared_for(generator, models):
             search = super().inference_step  # type: ignore[misc]
@@ -104,7 +105,7 @@ class SearchHooks:
                 best = found if self.gives_factors else [each[:1] for each in found]
                 add_factors(models, sample, best, self)
         if self.cfg.print_factors:
-            print_factors(sample["id"], found)
+            print_factors(numbers, found)
         return found
 
 
@@ -258,13 +259,10 @@ def add_factors(
     rows = [row for row, of_row in enumerate(hypotheses) for _ in of_row]
     every = [hypothesis for of_row in hypotheses for hypothesis in of_row]
     inputs = sample["net_input"]
-    given = {key for kind in KINDS if kind.side == SOURCE for key in kind.keys}
     chosen = torch.tensor(rows, device=inputs["src_tokens"].device)
-    sources = {
-        key: value.index_select(0, chosen) if isinstance(value, Tensor) and value.dim() else value
-        for key, value in inputs.items()
-        if key in {"src_tokens", "src_lengths"} | given
-    }
+    # Only tensors of sentences: other facts (`batch_flags`) are those of the batch as it was.
+    of_sentences = {"src_tokens", "src_lengths"} | {k.key for k in KINDS if k.side == SOURCE}
+    sources = {key: inputs[key].index_select(0, chosen) for key in of_sentences & inputs.keys()}
     targets = collate_tokens(
         [hypothesis["tokens"] for hypothesis in every],
         dictionary.pad(), dictionary.eos(), left_pad=False, move_eos_to_beginning=True,
@@ -283,13 +281,13 @@ def add_factors(
         }
 
 
-def print_factors(ids: Tensor, hypotheses: Sequence[Sequence[Hypothesis]]) -> None:
+def print_factors(numbers: Sequence[int], hypotheses: Sequence[Sequence[Hypothesis]]) -> None:
     """Prints lines `F-ID`, name and values, with tabs between, among those of fairseq.
 
     Args:
-        ids: of the sentences, B.
+        numbers: of the sentences in their text, from 0, by which fairseq calls them.
     """
-    for number, of_row in zip(ids.tolist(), hypotheses):
+    for number, of_row in zip(numbers, hypotheses):
         for name, values in (of_row[0].get("factors", {}) if of_row else {}).items():
             print(f"F-{number}\t{name}\t{' '.join(values)}")
 

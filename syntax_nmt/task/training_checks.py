@@ -37,6 +37,11 @@ def check_start(cfg: Any, model_options: Any) -> None:
         UserError: it would not be the intended training.
     """
     check_joined()
+    if cfg.print_factors:
+        raise UserError(
+            "--print-factors: a training prints none: give it to fairseq-generate or "
+            "fairseq-interactive"
+        )
     refuse_unknown_options(model_options)
     check_device(cfg)
     warn_of_default_rate(interpolated_option(cfg, "lr"))

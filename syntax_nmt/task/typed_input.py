@@ -41,12 +41,16 @@ class TypedSentences(BaseWrapperDataset):
     Args:
         sentences: fairseq's dataset of the typed sentences.
         segmented: the pieces of each of its sentences.
+
+    Attributes:
+        numbers: of the sentences of the last batch.
     """
 
     def __init__(self, sentences: LanguagePairDataset, segmented: Sequence[Pieces]) -> None:
         super().__init__(sentences)
         self._segmented = segmented
         self._last_batch: dict[tuple[int, ...], list[Pieces]] = {}
+        self.numbers: list[int] = []
 
     def collater(self, samples: list[dict], **options: Any) -> Batch:
         """Merges samples to a batch and remembers its pieces until the next one.
@@ -57,9 +61,10 @@ class TypedSentences(BaseWrapperDataset):
         """
         batch = self.dataset.collater(samples, **options)
         self._last_batch = {}
+        self.numbers = batch["id"].tolist() if batch else []
         if batch:
             rows = unpadded(source_tokens(batch), self.dataset.src_dict.pad())
-            for tokens, index in zip(rows, batch["id"].tolist()):
+            for tokens, index in zip(rows, self.numbers):
                 self._last_batch.setdefault(tuple(tokens), []).append(self._segmented[index])
         return batch
 
@@ -126,7 +131,7 @@ class TypedInput:
 
     Attributes:
         lines: counts the lines.
-        pieces_of_batch: of the current buffer, if its pieces are stored.
+        pieces_of_batch: of the current buffer, if a parser needs them.
     """
 
     def __init__(self, keeps_pieces: bool, fit: TextFit) -> None:
@@ -137,6 +142,7 @@ class TypedInput:
         self._keeps_pieces = keeps_pieces
         self._tokens: list[Tensor] = []
         self._pieces: list[Pieces] = []
+        self._sentences: TypedSentences | None = None  # of the current buffer
 
     def tokens_and_lengths(
         self,
@@ -178,7 +184,7 @@ class TypedInput:
     def with_pieces(
         self, dataset: LanguagePairDataset, src_tokens: list[Tensor]
     ) -> LanguagePairDataset | TypedSentences:
-        """The dataset of a buffer, with its pieces if a parser needs them.
+        """The dataset of a buffer, with its pieces.
 
         The pieces are those of the last :meth:`tokens_and_lengths`, and go with the tokens that it
         returned alone. fairseq collates a batch in this process just before it searches, so that
@@ -187,9 +193,15 @@ class TypedInput:
         Args:
             dataset: fairseq's, of `src_tokens`.
         """
-        self.pieces_of_batch = None
-        if not self._keeps_pieces or src_tokens is not self._tokens:
+        self.pieces_of_batch, self._sentences = None, None
+        if src_tokens is not self._tokens:
             return dataset
-        sentences = TypedSentences(dataset, self._pieces)
-        self.pieces_of_batch = sentences.pieces
-        return sentences
+        self._sentences = TypedSentences(dataset, self._pieces)
+        if self._keeps_pieces:
+            self.pieces_of_batch = self._sentences.pieces
+        return self._sentences
+
+    def numbers_of_batch(self) -> list[int]:
+        """The lines of the last batch, from 0 over all buffers, as fairseq-interactive has them."""
+        numbers = () if self._sentences is None else self._sentences.numbers
+        return [self.lines.before + number for number in numbers]

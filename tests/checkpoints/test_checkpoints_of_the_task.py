@@ -1,6 +1,7 @@
 """Where the task looks for checkpoints and texts: wherever fairseq itself finds them."""
 
 from argparse import Namespace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from prepared_corpus import task_of
 from syntax_nmt.checkpoints import task_checkpoints
 from syntax_nmt.checkpoints.task_checkpoints import check_models
 from syntax_nmt.errors import UserError
+from syntax_nmt.task import resuming
 from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.syntax_translation import SyntaxTranslationTask
 
@@ -76,6 +78,24 @@ def test_no_training_goes_on_in_the_other_direction(tmp_path):
         of_task(tmp_path).resuming.begin((Dictionary(), Dictionary()))
     tuned = of_task(tmp_path / "new", finetune_from_model=str(last))  # a reasonable beginning
     tuned.resuming.begin((Dictionary(), Dictionary()))
+
+
+def test_another_spelling_of_the_last_checkpoint_resumes_as_its_name_does(tmp_path, monkeypatch):
+    """The count of `--patience` goes on; it does not from a copy elsewhere."""
+    own = tmp_path / "own"
+    own.mkdir()
+    patience = {"best": 1.5, "num_runs": 2}
+    state = {"cfg": {}, "model": {}, "last_optimizer_state": None, "task_state": {}}
+    state["task_state"]["patience"] = patience
+    for path in (own / "checkpoint_last.pt", tmp_path / "checkpoint_last.pt"):
+        torch.save(state, path)
+    monkeypatch.chdir(tmp_path)
+    given = ("checkpoint_last.pt", "./own/checkpoint_last.pt", str(own / "checkpoint_last.pt"))
+    for restore in (*given, "./checkpoint_last.pt"):
+        counted = Namespace()
+        monkeypatch.setattr(resuming, "_deciding_function", Mock(return_value=counted))
+        of_task("own", restore_file=restore).resuming.begin((Dictionary(), Dictionary()))
+        assert vars(counted) == ({} if restore == "./checkpoint_last.pt" else patience), restore
 
 
 def test_language_models(remote, tmp_path):

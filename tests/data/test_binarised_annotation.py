@@ -133,6 +133,19 @@ def test_nothing_but_empty_rows(tmp_path):
     assert (array.bounds(np.arange(len(array)))[:, 1] == -1).all()
 
 
+@pytest.mark.parametrize("order", ["fe", "ef", "fee", "eef", "efef"])
+def test_joined_files_of_which_some_have_no_words(order):
+    """Places outside all rows, which batches have at their pads, lie in the others."""
+    kinds = {"f": [[1, 2], [3]], "e": [[], []]}
+    rows = [row for kind in order for row in kinds[kind]]
+    joined = RaggedArray.concatenate([RaggedArray.from_rows(kinds[kind]) for kind in order])
+    bounds = joined.bounds(np.arange(len(rows)))
+    assert bounds[:, 1].tolist() == [len(row) or -1 for row in rows]
+    found = joined.take(bounds[:, :1] + np.arange(-1, 3))
+    for row, (taken, expected) in enumerate(zip(found[:, 1:].tolist(), rows)):
+        assert taken[: len(expected)] == expected, row
+
+
 def test_no_manifest(tmp_path):
     with pytest.raises(UserError, match=r"syntax\.json: not found.*syntax-nmt binarize"):
         open_kind(tmp_path)

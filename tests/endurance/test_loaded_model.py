@@ -23,6 +23,8 @@ from syntax_nmt.data.annotation import COLUMNS, PARSED_KINDS, TREES
 from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
+from syntax_nmt.inference import loading
+from syntax_nmt.inference.model import ONE_AT_A_TIME
 
 QUICK = ("dependency_transformer", *READERS)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
@@ -249,6 +251,16 @@ def test_threads_take_turns(make_system, prepared, lines):
         linked = pool.map(lambda pair: str(model.align(*pair)), zip(*lines))
         assert [*again] == translated
         assert [*linked] == links
+
+
+def test_a_model_is_loaded_while_no_other_computes(prepared, monkeypatch):
+    """Otherwise the log level that one restores may be what the other raised it to."""
+    locked = []
+    monkeypatch.setattr(loading, "load_model", lambda *_: locked.append(ONE_AT_A_TIME.locked()))
+    with pytest.raises(TypeError):
+        load("a.pt", prepared.folder)
+    assert locked == [True]
+    assert not ONE_AT_A_TIME.locked()
 
 
 def test_the_trainings_batches_are_no_limit(make_system, prepared, lines):

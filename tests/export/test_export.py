@@ -22,6 +22,7 @@ from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
+from syntax_nmt.export import ctranslate2_model
 from syntax_nmt.export.exporting import new_folder
 from syntax_nmt.export.stock_transformer import feature_in_the_way
 from syntax_nmt.export.translate import segmentation
@@ -423,6 +424,29 @@ def test_what_a_killed_export_left_is_used_again(tmp_path):
         ):
             pass
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("more", [(), ("--quantization", "int8")])
+def test_all_that_an_export_makes_is_in_the_folder_that_it_locks(
+    trained, prepared, tmp_path, monkeypatch, more
+):
+    """So that nothing stays of a killed one, and nobody else comes in."""
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    output = tmp_path / "out"
+    made = []
+
+    def difference(*_):
+        with pytest.raises(UserError, match="another process writes there"), new_folder(output):
+            pass
+        made.extend(path.name for path in tmp_path.iterdir())
+        return 0.0
+
+    monkeypatch.setattr(ctranslate2_model, "_difference", difference)
+    export(trained[0], prepared.folder, "ctranslate2", output, *more)
+    assert made == [".out.unfinished"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert not any(path.is_dir() for path in output.iterdir())
+    assert not (output / "model.pt").exists()
 
 
 def test_an_output_that_is_a_loop_of_links_is_refused(tmp_path):

@@ -299,6 +299,11 @@ def test_pretrained_embeddings(folder, tmp_path):
         ("1 4\nother 1 2 3 4\n", "no word of the dictionary is in it"),
         ("1 4\nother 1\nw3 1 2 3\n", "line 3: the vector of 'w3' has 3 numbers"),
         (b"1 4\n\xff 1 2 3 4\n", "cannot be read as UTF-8 text"),
+        (
+            "1 4\nw3 1 2 3 4\nw5 1 nan 3 4\n",
+            "line 3: the vector of 'w5' has a number that is not fin",
+        ),
+        ("1 4\nw3 1 2 -1e39 4\n", "line 2: the vector of 'w3' has a number that is not finite"),
         (None, "cannot be read as UTF-8 text: .*no regular file"),
     ],
 )

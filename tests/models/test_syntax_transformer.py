@@ -277,3 +277,25 @@ def test_layers_add_their_mask_to_the_logits(folder):
     torch.testing.assert_close(layer(x, padding, bias=bias), output.x, atol=1e-5, rtol=1e-4)
     bias[:, :, :, 3] = float("-inf")
     assert not layer(x, padding, bias=bias, wanted=[ATTENTION]).attention[:, :3, 3].any()
+
+
+@pytest.mark.parametrize("arch", ["syntax_transformer", "syntax_hybrid"])
+def test_vectors_of_a_file_begin_the_embeddings_as_in_the_stock_model(folder, tmp_path, arch):
+    vectors, headless = tmp_path / "vectors", tmp_path / "headless"
+    line = "w5 " + " ".join(map(str, range(16))) + "\n"
+    vectors.write_text(f"1 16\n{line}")
+    headless.write_text(line)
+    paths = (f"--encoder-embed-path={vectors}", f"--decoder-embed-path={vectors}")
+    stock, task, _ = build(folder, "transformer", *paths, task="translation")
+    ours, _, _ = build(folder, arch, *paths)
+    if arch == "syntax_transformer":
+        for name, weight in some(stock.state_dict().items()):
+            assert torch.equal(ours.state_dict()[name], weight), name
+    row = ours.encoder.embed_tokens.weight[task.source_dictionary.index("w5")]
+    assert row.tolist() == list(range(16))
+    for option in ("--encoder-embed-path", "--decoder-embed-path"):
+        for file, message in (("nowhere", "no such file"), (headless, "line 1: no header")):
+            with pytest.raises(UserError, match=f"{option} {file}: {message}"):
+                build(folder, arch, f"{option}={file}")
+    with pytest.raises(UserError, match="'w5' has 16 numbers, the embeddings have 32"):
+        build(folder, "syntax_transformer", paths[1], width=32)

@@ -18,6 +18,8 @@ from syntax_nmt.text.languages import plain_language
     [
         *(("EN", "en"), ("en_US", "en"), ("eng_Latn", "en"), ("deu", "de"), ("zh-Hans-CN", "zh")),
         *(("cmn", "zh"), ("grc", "grc"), ("", "")),
+        *(("nor", "no"), ("cym", "cy"), ("wel", "cy"), ("mkd", "mk"), ("srp_Cyrl", "sr")),
+        *(("sme", "sme"), ("pan", "pan")),
     ],
 )
 def test_two_letters_without_region(lang, plain):

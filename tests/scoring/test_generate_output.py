@@ -120,7 +120,9 @@ def test_factors_of_words():
         {"form": ["zwei"], "upos": ["NUM"]},
     ]
     assert parse_generate_output([*lines, *output()], "x.gen").hypotheses == tuple(HYPOTHESES)
-    with pytest.raises(UserError, match=r"x\.gen: no F- lines: give --print-factors"):
+    with pytest.raises(
+        UserError, match=r"x\.gen: no F- lines: .* and the file of its standard out"
+    ):
         parse_factors(output(), "x.gen")
     with pytest.raises(UserError, match=r"x\.gen:4: 1 values of upos for 2 words: the line is"):
         parse_factors([*lines[:3], "F-0\tupos\tNUM"], "x.gen")

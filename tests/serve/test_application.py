@@ -26,6 +26,7 @@ from served import post, served
 
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
+from syntax_nmt.serve import connections
 from syntax_nmt.serve.application import Limits, names_of
 from syntax_nmt.serve.systems import SentenceStructures, TranslatedSentence, Translations
 
@@ -72,10 +73,17 @@ def address(systems):
         yield address
 
 
-def sent(address, content, length):
-    """A connection on which a request was sent that says to be so long."""
+def sent(address, content, length, receives=None):
+    """A connection on which a request was sent that says to be so long.
+
+    With `receives` it takes no more bytes of an answer than about so many, before they are read.
+    """
     place = urllib.parse.urlsplit(address).netloc
-    connection = socket.create_connection(place.split(":"))
+    connection = socket.socket()
+    if receives is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receives)
+    host, port = place.split(":")
+    connection.connect((host, int(port)))
     head = f"POST /translate HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\n"
     connection.sendall(f"{head}Content-Length: {length}\r\n\r\n{content}".encode())
     return connection
@@ -245,6 +253,30 @@ def test_a_head_that_never_ends_is_given_up(address):
             connection.sendall(before + b"GET /systems HT")
             while connection.recv(4096):
                 pass  # until it is closed
+
+
+class Wordy(Upper):
+    """Its answers are longer than what a machine keeps for a client that does not read."""
+
+    def translate(self, sentences):
+        return Translations(self.name, [TranslatedSentence("a", "a" * 20_000_000)], 0.0)
+
+
+def test_an_answer_that_nobody_reads_is_given_up(monkeypatch):
+    """With room for a single connection, which others get then."""
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 1)
+    content = '{"text": "a"}'
+    with served([Wordy("wordy")], Limits(characters=100, seconds=1.0)) as address:
+        with sent(address, content, len(content), receives=4096):
+            time.sleep(0.5)
+            with pytest.raises((ConnectionError, urllib.error.URLError)):
+                urllib.request.urlopen(f"{address}/systems", timeout=5)
+            end = time.monotonic() + 20
+            while time.monotonic() < end:
+                with suppress(OSError), urllib.request.urlopen(f"{address}/systems", timeout=5):
+                    return
+                time.sleep(0.1)
+        pytest.fail("nobody else was answered")
 
 
 def test_long_texts_share_the_turns(systems):

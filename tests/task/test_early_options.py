@@ -106,3 +106,25 @@ def test_alignments_that_a_program_prints():
         assert parser.parse_args(["--print-alignment"]).print_alignment == "hard"
     soft = generate.parse_args(["--print-alignment", "soft"])
     assert soft.print_alignment == "soft"
+
+
+@pytest.mark.parametrize(
+    ("given", "raw"),
+    [
+        ((), False),
+        (("--dataset-impl", "mmap"), False),
+        (("--dataset-impl=mmap",), False),
+        (("--dataset-impl", "raw"), True),
+        (("--dataset-impl=raw",), True),
+    ],
+)
+def test_words_are_replaced_in_raw_text_alone(given, raw, monkeypatch):
+    parser = options.get_generation_parser()
+    check_while_parsing(parser)
+    words = ["--replace-unk", "", *given]
+    monkeypatch.setattr(sys, "argv", ["/bin/fairseq-generate", *words])
+    if raw:
+        assert parser.parse_args(words).replace_unk == ""
+    else:
+        with pytest.raises(SystemExit, match="the folder is binarised: give the text to"):
+            parser.parse_args(words)

@@ -100,7 +100,7 @@ def parse_factors(lines: Sequence[str], name: str) -> list[dict[str, list[str]]]
     if not found:
         raise UserError(
             f"{name}: no F- lines: give --print-factors to fairseq-generate, for a model with "
-            "target factors"
+            "target factors, and the file of its standard output, not that of --results-path"
         )
     return [found.get(sentence, {}) for sentence in range(1 + max(found))]
 

@@ -5,8 +5,10 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.data import Dictionary
+from fairseq_cli.interactive import make_batches
 from small_models import (
     annotated_batch,
+    batch,
     build,
     enlarge,
     fill_zeros,
@@ -385,6 +387,8 @@ def test_what_is_wrong_is_said(folder):
         build(folder, "factor_transformer", "--target-factors=")
     with pytest.raises(UserError, match="--left-pad-target: steps of a search do not skip pads"):
         build(folder, "factor_transformer", "--left-pad-target")
+    with pytest.raises(UserError, match="--print-factors: a training prints none: give it to"):
+        build(folder, *UNREAD, "--print-factors")
     for option in ("--target-factor-score=0.5", "--target-factor-dropout=0.5"):
         with pytest.raises(UserError, match=r"^[a-z-]* needs --target-factor-inputs own$"):
             build(folder, *UNREAD, option)
@@ -450,6 +454,51 @@ def test_a_model_without_factors_prints_none(folder):
     )
     with pytest.raises(UserError, match=r"--print-factors: .* has no target factors: leave it out"):
         task.inference_step(generator, [model], sample)
+
+
+@torch.no_grad()
+def test_every_hypothesis_has_factors_where_the_source_has_trees(folder):
+    """The facts about a batch of trees are not those of its hypotheses."""
+    trees = ("--tree-encoder=bidirectional", "--target-factors=upos")
+    model, task, _ = build(folder, "rnn_search_cgru", *trees)
+    enlarge(model)
+    generator = task.build_generator([model], Namespace(beam=3, max_len_b=6))
+    task.gives_factors = True
+    sources = random_sentences([9, 4, 12, 6])
+    found = [
+        task.inference_step(
+            generator,
+            [model],
+            annotated_batch(model, task, some, random_sentences([3] * len(some)), searches=True),
+        )
+        for some in (sources, *([each] for each in sources))
+    ]
+    together, alone = found[0], [of_row for (of_row,) in found[1:]]
+    for row, expected in zip(together, alone, strict=True):
+        assert len(row) == 3
+        assert [x["factors"] for x in row] == [x["factors"] for x in expected]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("diverse", [{}, {"diverse_beam_groups": 2, "diverse_beam_strength": 0.5}])
+def test_factors_have_the_numbers_of_their_sentences(folder, diverse, capsys):
+    """Those of the text, whatever the batch or the search numbers them by."""
+    model, task, cfg = build(folder, *UNREAD)
+    task.cfg.print_factors = True
+    generator = task.build_generator([model], Namespace(beam=2, max_len_b=6, **diverse))
+    sample = batch(task.source_dictionary, random_sentences([6, 4]), random_sentences([3, 3]))
+    sample["id"] = torch.tensor([7, 5])
+    task.inference_step(generator, [model], sample)
+    assert numbers_printed(capsys) == ["F-7"] * 3 + ["F-5"] * 3
+    for buffer, expected in ((["w1", "w2 w3 w4"], "10"), (["w4 w5", "w6", "w7 w8 w9"], "423")):
+        for typed in make_batches(buffer, cfg, task, (99, 99), str):  # the longest first
+            inputs = {"src_tokens": typed.src_tokens, "src_lengths": typed.src_lengths}
+            task.inference_step(generator, [model], {"net_input": inputs})
+        assert numbers_printed(capsys) == [f"F-{number}" for number in expected for _ in range(3)]
+
+
+def numbers_printed(capsys):
+    return [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()]
 
 
 def test_factors_of_words_in_common_with_the_reference():
