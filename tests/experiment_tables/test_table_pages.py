@@ -74,10 +74,24 @@ def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], S
             "(−0.030 bits, p 0.006)",
         ),
         (RIVALS, "transformer", "BLEU", ("features", "features-dummy"), 3, "BLEU +0.7, p 0.134"),
-        (RIVALS, "transformer", "chrF2", ("features", "features-dummy"), 3, "(chrF +1.3, p 0.0004;"),
+        (
+            RIVALS,
+            "transformer",
+            "chrF2",
+            ("features", "features-dummy"),
+            3,
+            "(chrF +1.3, p 0.0004;",
+        ),
         (RIVALS, "transformer", "BLEU", ("mixed", "stock"), 1, "BLEU +0.7, p 0.028"),
         (RIVALS, "rnn", "BLEU", ("tree2seq", "cgru"), 2, "BLEU −3.2, p 0.012"),
-        (VARIATIONAL, "rnn", "BLEU", ("variational", "cgru"), 3, "(−1.1, −3.5 to +1.2, p 0.471 with"),
+        (
+            VARIATIONAL,
+            "rnn",
+            "BLEU",
+            ("variational", "cgru"),
+            3,
+            "(−1.1, −3.5 to +1.2, p 0.471 with",
+        ),
     ],
 )
 def test_seeds_as_blocks_are_those_of_the_table(table, family, metric, pair, comparisons, said):
