@@ -127,6 +127,40 @@ def test_the_page_of_options_has_all_of_our_options():
                 assert interpolated or f"`--{name.replace('_', '-')}`" in page
 
 
+def option_tables():
+    """The options of each table of the page of options, by heading."""
+    page = (REPOSITORY / "docs/options.md").read_text("utf-8")
+    tables = {}
+    for section in page.split("\n## ")[1:]:
+        tables[section.splitlines()[0]] = re.findall(r"^\| `(--[\w-]+)` \|", section, re.M)
+    return tables
+
+
+def test_the_page_of_options_has_each_once_a_table():
+    twice = {
+        heading: [name for name in options if options.count(name) > 1]
+        for heading, options in option_tables().items()
+    }
+    assert {heading: names for heading, names in twice.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "headings"),
+    [
+        # What methods share stands with each of them, but for the labels of columns.
+        ("--dependency-label-dim", ["Dependency-supervised", "Linguistically informed"]),
+        ("--feature-upos", ["The labels of columns"]),
+        # What architectures share is said of both.
+        ("--conditional-gru", ["`--arch syntax_rnn`, `--arch syntax_hybrid`"]),
+        ("--encoder-embed-dim", ["`--arch syntax_rnn`"]),
+    ],
+)
+def test_shared_options_stand_where_a_reader_finds_them(name, headings):
+    found = [heading for heading, options in option_tables().items() if name in options]
+    assert len(found) == len(headings)
+    assert all(map(str.startswith, found, headings))
+
+
 def is_fairseqs(declared):
     return declared.__module__.startswith("fairseq.")
 
