@@ -36,6 +36,22 @@ def test_the_readme_says_what_each_file_does():
     assert [name for name in files if f"`{name}`" not in said] == []
 
 
+def test_the_readme_says_of_each_table_whether_it_has_run():
+    said = (EXPERIMENTS / "README.md").read_text("utf-8")
+    found = re.findall(r"^\| (.*) \| \[(\w+)\]\(tables/\2\.yaml\) \|", said, re.M)
+    rows = {table: about for about, table in found}
+    assert rows.keys() == {path.stem for path in EXPERIMENTS.glob("tables/*.yaml")}
+    run = {path.parent.name for path in EXPERIMENTS.glob("results/*/table.json")} | {"toy"}
+    assert {table for table, about in rows.items() if "not yet run" not in about} == run
+
+
+def test_what_has_not_run_is_listed():
+    run = {path.parent.name for path in EXPERIMENTS.glob("results/*/table.json")} | {"toy"}
+    said = (EXPERIMENTS / "GAINS.md").read_text("utf-8").partition("## What has not run")[2]
+    missing = {path.stem for path in EXPERIMENTS.glob("tables/*.yaml")} - run
+    assert [name for name in sorted(missing) if f"tables/{name}.yaml" not in said] == []
+
+
 def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], SeedTest]:
     """The tests with seeds as blocks of a table's comparisons, on its first test set, by system and
     baseline.
@@ -74,10 +90,24 @@ def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], S
             "(−0.030 bits, p 0.006)",
         ),
         (RIVALS, "transformer", "BLEU", ("features", "features-dummy"), 3, "BLEU +0.7, p 0.134"),
-        (RIVALS, "transformer", "chrF2", ("features", "features-dummy"), 3, "(chrF +1.3, p 0.0004;"),
+        (
+            RIVALS,
+            "transformer",
+            "chrF2",
+            ("features", "features-dummy"),
+            3,
+            "(chrF +1.3, p 0.0004;",
+        ),
         (RIVALS, "transformer", "BLEU", ("mixed", "stock"), 1, "BLEU +0.7, p 0.028"),
         (RIVALS, "rnn", "BLEU", ("tree2seq", "cgru"), 2, "BLEU −3.2, p 0.012"),
-        (VARIATIONAL, "rnn", "BLEU", ("variational", "cgru"), 3, "(−1.1, −3.5 to +1.2, p 0.471 with"),
+        (
+            VARIATIONAL,
+            "rnn",
+            "BLEU",
+            ("variational", "cgru"),
+            3,
+            "(−1.1, −3.5 to +1.2, p 0.471 with",
+        ),
     ],
 )
 def test_seeds_as_blocks_are_those_of_the_table(table, family, metric, pair, comparisons, said):
