@@ -14,8 +14,10 @@ from commands import REPOSITORY, USER_DIR
 from fairseq import options
 
 from syntax_nmt import cli
+from syntax_nmt.arguments import flag
 from syntax_nmt.commands import plot
 from syntax_nmt.commands.shared.components import components
+from syntax_nmt.criterions.cross_entropy import LOSSES
 from syntax_nmt.methods import METHODS
 
 PAGES = sorted(
@@ -111,6 +113,15 @@ def test_anchors_are_headings(page):
         assert anchor in anchors, f"{target}#{anchor}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_lines_of_prose_have_at_most_125_characters(page):
+    """But for code and tables, whose rows cannot be cut."""
+    code = re.compile(r"^ *```.*?^ *```", re.M | re.S)
+    prose = code.sub(lambda block: "\n" * block[0].count("\n"), page.read_text("utf-8"))
+    numbered = enumerate(prose.splitlines(), start=1)
+    assert [n for n, line in numbered if len(line) > 125 and not line.startswith("|")] == []
+
+
 def test_the_page_of_options_is_that_of_the_code(capsys):
     cli.main(["options", "--markdown"])
     assert capsys.readouterr().out == (REPOSITORY / "docs/options.md").read_text("utf-8")
@@ -159,6 +170,12 @@ def test_shared_options_stand_where_a_reader_finds_them(name, headings):
     found = [heading for heading, options in option_tables().items() if name in options]
     assert len(found) == len(headings)
     assert all(map(str.startswith, found, headings))
+
+
+def test_the_page_of_training_has_the_weights_of_all_losses():
+    weights = [each.name for loss in LOSSES for each in loss.weight_options]
+    text = page("docs/training.md")
+    assert [name for name in weights if f"`{flag(name)}`" not in text] == []
 
 
 def is_fairseqs(declared):
