@@ -14,8 +14,10 @@ from commands import REPOSITORY, USER_DIR
 from fairseq import options
 
 from syntax_nmt import cli
+from syntax_nmt.arguments import flag
 from syntax_nmt.commands import plot
 from syntax_nmt.commands.shared.components import components
+from syntax_nmt.criterions.cross_entropy import LOSSES
 from syntax_nmt.methods import METHODS
 
 PAGES = sorted(
@@ -111,6 +113,15 @@ def test_anchors_are_headings(page):
         assert anchor in anchors, f"{target}#{anchor}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_lines_of_prose_have_at_most_125_characters(page):
+    """But for code and tables, whose rows cannot be cut."""
+    code = re.compile(r"^ *```.*?^ *```", re.M | re.S)
+    prose = code.sub(lambda block: "\n" * block[0].count("\n"), page.read_text("utf-8"))
+    numbered = enumerate(prose.splitlines(), start=1)
+    assert [n for n, line in numbered if len(line) > 125 and not line.startswith("|")] == []
+
+
 def test_the_page_of_options_is_that_of_the_code(capsys):
     cli.main(["options", "--markdown"])
     assert capsys.readouterr().out == (REPOSITORY / "docs/options.md").read_text("utf-8")
@@ -125,6 +136,46 @@ def test_the_page_of_options_has_all_of_our_options():
             for name in {each.name for each in fields(declared)} - theirs:
                 interpolated = str(getattr(declared, name)).startswith("${")
                 assert interpolated or f"`--{name.replace('_', '-')}`" in page
+
+
+def option_tables():
+    """The options of each table of the page of options, by heading."""
+    page = (REPOSITORY / "docs/options.md").read_text("utf-8")
+    tables = {}
+    for section in page.split("\n## ")[1:]:
+        tables[section.splitlines()[0]] = re.findall(r"^\| `(--[\w-]+)` \|", section, re.M)
+    return tables
+
+
+def test_the_page_of_options_has_each_once_a_table():
+    twice = {
+        heading: [name for name in options if options.count(name) > 1]
+        for heading, options in option_tables().items()
+    }
+    assert {heading: names for heading, names in twice.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "headings"),
+    [
+        # What methods share stands with each of them, but for the labels of columns.
+        ("--dependency-label-dim", ["Dependency-supervised", "Linguistically informed"]),
+        ("--feature-upos", ["The labels of columns"]),
+        # What architectures share is said of both.
+        ("--conditional-gru", ["`--arch syntax_rnn`, `--arch syntax_hybrid`"]),
+        ("--encoder-embed-dim", ["`--arch syntax_rnn`"]),
+    ],
+)
+def test_shared_options_stand_where_a_reader_finds_them(name, headings):
+    found = [heading for heading, options in option_tables().items() if name in options]
+    assert len(found) == len(headings)
+    assert all(map(str.startswith, found, headings))
+
+
+def test_the_page_of_training_has_the_weights_of_all_losses():
+    weights = [each.name for loss in LOSSES for each in loss.weight_options]
+    text = page("docs/training.md")
+    assert [name for name in weights if f"`{flag(name)}`" not in text] == []
 
 
 def is_fairseqs(declared):

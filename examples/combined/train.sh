@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains one model with all five methods, in a size for corpora of some 30,000 sentence pairs.
+# Trains one model with five of the methods, in a size for corpora of some 30,000 sentence pairs.
 #
 #   bash examples/combined/train.sh DATABIN SAVEDIR [OPTION of fairseq-train …]
 #

@@ -6,7 +6,7 @@
 #
 # Later options override the ones below. Other systems (see README.md):
 #   Transformer        --arch syntax_transformer_iwslt_de_en
-#   as many keys       --constituent-values plain
+#   as many keys       --constituent-values plain --constituent-mask all
 #   no embeddings      --constituent-embeddings none
 #   no subtree mask    --constituent-mask all
 set -euo pipefail

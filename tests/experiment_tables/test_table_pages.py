@@ -36,6 +36,22 @@ def test_the_readme_says_what_each_file_does():
     assert [name for name in files if f"`{name}`" not in said] == []
 
 
+def test_the_readme_says_of_each_table_whether_it_has_run():
+    said = (EXPERIMENTS / "README.md").read_text("utf-8")
+    found = re.findall(r"^\| (.*) \| \[(\w+)\]\(tables/\2\.yaml\) \|", said, re.M)
+    rows = {table: about for about, table in found}
+    assert rows.keys() == {path.stem for path in EXPERIMENTS.glob("tables/*.yaml")}
+    run = {path.parent.name for path in EXPERIMENTS.glob("results/*/table.json")} | {"toy"}
+    assert {table for table, about in rows.items() if "not yet run" not in about} == run
+
+
+def test_what_has_not_run_is_listed():
+    run = {path.parent.name for path in EXPERIMENTS.glob("results/*/table.json")} | {"toy"}
+    said = (EXPERIMENTS / "GAINS.md").read_text("utf-8").partition("## What has not run")[2]
+    missing = {path.stem for path in EXPERIMENTS.glob("tables/*.yaml")} - run
+    assert [name for name in sorted(missing) if f"tables/{name}.yaml" not in said] == []
+
+
 def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], SeedTest]:
     """The tests with seeds as blocks of a table's comparisons, on its first test set, by system and
     baseline.

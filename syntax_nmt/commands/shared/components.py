@@ -22,6 +22,7 @@ from syntax_nmt.models.presets import LINES
 from syntax_nmt.reporting.findings import markdown_lines
 
 _PACKAGE = "syntax_nmt."
+_METHODS = f"{_PACKAGE}methods"
 _INTRODUCTION = """\
 # Options of models, criterions and the task
 
@@ -95,21 +96,19 @@ def page() -> str:
     }
     for kind in ("criterion", "task"):
         having |= {f"`--{kind} {name}`": vars(x)["__dataclass"] for name, x in known[kind].items()}
-    tables: dict[str, list[tuple[str, str]]] = {}
-    seen: set[type] = set()
+    components_of: dict[type, list[str]] = {}
     for component, config in having.items():
         for declared in filter(_is_ours, config.__mro__):
-            own = get_annotations(declared)
-            # An option without help is one of another group, only read here.
-            options = [each for each in fields(declared) if "help" in each.metadata]
-            rows = [_row(each) for each in options if each.name in own]
-            if declared not in seen and rows:
-                heading = component if _overrides(declared) else _paper(declared) or component
-                tables.setdefault(heading, []).extend(rows)
-            seen.add(declared)
+            components_of.setdefault(declared, []).append(component)
+    tables: dict[str, list[tuple[str, str]]] = {}
+    for declared, names in components_of.items():
+        subject = None if _overrides(declared) else _subject(declared)
+        table = tables.setdefault(subject or ", ".join(names), [])
+        table += [row for row in _rows(declared) if row not in table]
     parts = [
         "\n".join([f"## {heading}\n", *markdown_lines([("option", "meaning"), *rows])])
         for heading, rows in sorted(tables.items())
+        if rows
     ]
     return "\n\n".join([_INTRODUCTION, _recipes(), *parts])
 
@@ -132,18 +131,33 @@ def _recipes() -> str:
     return "\n".join(["## Ways to train\n", _WAYS, *markdown_lines(rows)])
 
 
-def _paper(declared: type) -> str | None:
-    """The method of the options, in the first words of its folder; None = no method."""
+def _subject(declared: type) -> str | None:
+    """What options of methods are about, in the first words of the method's folder, or of the file
+    that several methods share; None = they are no method's."""
     package = declared.__module__.rpartition(".")[0]
-    if not package.startswith(f"{_PACKAGE}methods."):
+    place = declared.__module__ if package == _METHODS else package
+    if not place.startswith(f"{_METHODS}."):
         return None
-    return (sys.modules[package].__doc__ or "").splitlines()[0].rstrip(".")
+    return (sys.modules[place].__doc__ or "").splitlines()[0].rstrip(".")
 
 
 def _overrides(declared: type) -> bool:
     """Whether options only have other defaults than those of a method."""
     inherited = {name for base in declared.__mro__[1:] for name in get_annotations(base)}
     return set(get_annotations(declared)) <= inherited
+
+
+def _rows(declared: type) -> list[tuple[str, str]]:
+    """The options that a class declares; those that methods share stand with each method."""
+    own = get_annotations(declared)
+    is_of_method = declared.__module__.rpartition(".")[0].startswith(f"{_METHODS}.")
+    return [
+        _row(each)
+        for each in fields(declared)
+        # An option without help is one of another group, only read here.
+        if "help" in each.metadata
+        if (is_of_method if each.metadata.get("shared") else each.name in own)
+    ]
 
 
 def _row(option: Field) -> tuple[str, str]:
