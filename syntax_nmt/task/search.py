@@ -92,7 +92,7 @@ class SearchHooks:
             if self.cfg.print_factors:
                 check_factors(models)
             sample = self.inputs.for_inference(models, sample, self.typed.pieces_of_batch, scores)
-        numbers = sample["id"].tolist() if "id" in sample else self.typed.numbers_of_batch()
+        ids = sample.get("id")  # before they change; typed text has none
         sample = renumber_for_diverse_beams(generator, sample)
         with prepared_for(generator, models):
             search = super().inference_step  # type: ignore[misc]
@@ -105,6 +105,7 @@ class SearchHooks:
                 best = found if self.gives_factors else [each[:1] for each in found]
                 add_factors(models, sample, best, self)
         if self.cfg.print_factors:
+            numbers = self.typed.numbers_of_batch() if ids is None else ids.tolist()
             print_factors(numbers, found)
         return found
 
