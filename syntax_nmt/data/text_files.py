@@ -218,7 +218,7 @@ def write_unless_same(path: Path, text: str) -> None:
 def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
     """A stream to write to, whose content becomes that of `path` unless there is an exception."""
     with errors_in_writing(path):
-        target = path.resolve()
+        target = followed(path)
     partial = target.with_name(f"{target.name}.partial{os.getpid()}")
     try:
         straight = _written_straight(path)
@@ -238,6 +238,18 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
     finally:
         with suppress(OSError):  # the file or its folder may not exist
             partial.unlink()
+
+
+def followed(path: Path) -> Path:
+    """Where links lead.
+
+    Raises:
+        OSError, RuntimeError: in a circle.
+    """
+    target = path.resolve()
+    if target.is_symlink():  # Python 3.13 stops in the circle without an error
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from syntax_nmt.data.prepared_text import (
     read_segmentation,
     write_segmentation,
 )
-from syntax_nmt.data.text_files import errors_in_writing
+from syntax_nmt.data.text_files import errors_in_writing, followed
 from syntax_nmt.errors import UserError
 from syntax_nmt.export import CTRANSLATE2
 from syntax_nmt.export.ctranslate2_model import Converted, check_installed, convert
@@ -101,7 +101,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UserError(f"--output {path}: already exists: give a new folder")
     with errors_in_writing(path):
-        path = path.resolve()  # a link stays
+        path = followed(path)  # a link stays
     unfinished = path.with_name(f".{path.name}.unfinished")
     busy = f"--output {path}: another process writes there: wait for it or give another folder"
     with folder_lock(unfinished, busy):
