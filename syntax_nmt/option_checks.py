@@ -35,7 +35,7 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
 
 
 def check_from_zero(options: Any, names: Iterable[str]) -> None:
-    """Raises a :class:`UserError` for a number that is negative, infinite or none."""
+    """Raises a :class:`UserError` for a number that is negative, infinite or NaN."""
     for name in names:
         value = getattr(options, name)
         if not 0 <= value < math.inf:

@@ -51,11 +51,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         UserError: there is nothing of a name, or something is given beside `--markdown`.
     """
-    if args.markdown:
-        for idle in (*args.names, *(["--training"] if args.training is not None else [])):
-            raise UserError(
-                f"{idle} does nothing with --markdown, which prints all options: leave one out"
-            )
+    idle = [*args.names, *(["--training"] if args.training is not None else [])]
+    if args.markdown and idle:
+        raise UserError(
+            f"{idle[0]} does nothing with --markdown, which prints all options: leave one out"
+        )
     from syntax_nmt.commands.shared.components import listing, page
     from syntax_nmt.preparation.training_commands import (
         named_method,

@@ -54,8 +54,8 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         """Builds the criterion that the options describe.
 
         Raises:
-            UserError: options that contradict each other, or a weight that is none; one line says
-                which.
+            UserError: options that contradict each other, or a weight that is negative, infinite or
+                NaN; one line says which.
         """
         with exits_in_fairseq_programs():
             check_from_zero(cfg, cls.weights)

@@ -49,24 +49,19 @@ class TypedSentences(BaseWrapperDataset):
     def __init__(self, sentences: LanguagePairDataset, segmented: Sequence[Pieces]) -> None:
         super().__init__(sentences)
         self._segmented = segmented
-        self._last_batch: dict[tuple[int, ...], list[Pieces]] = {}
+        self._batch: Batch = {}
         self.numbers: list[int] = []
 
     def collater(self, samples: list[dict], **options: Any) -> Batch:
-        """Merges samples to a batch and remembers its pieces until the next one.
+        """Merges samples to a batch and remembers it until the next one.
 
         Args:
             samples: items of this dataset.
             **options: as of fairseq's dataset.
         """
-        batch = self.dataset.collater(samples, **options)
-        self._last_batch = {}
-        self.numbers = batch["id"].tolist() if batch else []
-        if batch:
-            rows = unpadded(source_tokens(batch), self.dataset.src_dict.pad())
-            for tokens, index in zip(rows, self.numbers):
-                self._last_batch.setdefault(tuple(tokens), []).append(self._segmented[index])
-        return batch
+        self._batch = self.dataset.collater(samples, **options)
+        self.numbers = self._batch["id"].tolist() if self._batch else []
+        return self._batch
 
     def pieces(self, rows: Sequence[Sequence[int]]) -> list[Pieces | None]:
         """The pieces of each sentence of the last batch; None for other sentences.
@@ -74,7 +69,12 @@ class TypedSentences(BaseWrapperDataset):
         Args:
             rows: its unpadded tokens.
         """
-        waiting = {tokens: iter(pieces) for tokens, pieces in self._last_batch.items()}
+        known: dict[tuple[int, ...], list[Pieces]] = {}
+        if self._batch:
+            last = unpadded(source_tokens(self._batch), self.dataset.src_dict.pad())
+            for tokens, index in zip(last, self.numbers):
+                known.setdefault(tuple(tokens), []).append(self._segmented[index])
+        waiting = {tokens: iter(pieces) for tokens, pieces in known.items()}
         return [next(waiting.get(tuple(tokens), iter(())), None) for tokens in rows]
 
 

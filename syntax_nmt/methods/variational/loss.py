@@ -48,7 +48,7 @@ class VariationalObjective(AuxiliaryObjective):
         """Builds the objective; None = its weight is 0.
 
         Raises:
-            UserError: a number is negative or none.
+            UserError: a number is negative, infinite or NaN.
         """
         others = ("kl_warmup", "free_nats")
         if options.kl_weight == 0:
