@@ -62,7 +62,10 @@ _METER = _Kind("the name of a meter", lambda value: type(value) is str and value
 _FORMS: dict[str, Any] = {
     "model!": {},
     "criterion": {},
-    "task_state": {"patience": {"best": _NUMBER, "num_runs": _COUNT}},
+    "task_state": {
+        "patience": {"best": _NUMBER, "num_runs": _COUNT},
+        "vocabularies": {"source": _TEXT, "target": _TEXT},
+    },
     "optimizer_history": [
         {
             "criterion_name": _TEXT,

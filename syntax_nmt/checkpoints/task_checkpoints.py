@@ -4,6 +4,7 @@ fairseq sets up the task before it loads a model: an error here takes one line, 
 traceback.
 """
 
+import hashlib
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +25,9 @@ logger = logging.getLogger(__name__)
 
 Vocabularies = tuple[Dictionary, Dictionary]
 
+VOCABULARIES = "vocabularies"  # in a checkpoint's state of the task
 NO_CHECKPOINT = "no such checkpoint: give --path files of fairseq-train"
+_SIDES = ("source", "target")
 _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
@@ -107,16 +110,50 @@ def check_weights(path: str | Path, vocabularies: Vocabularies) -> Mapping[str, 
     if get_global_rank() != 0:
         return read_checkpoint(path)
     state = check_checkpoint(path)
+    check_vocabularies(path, state, vocabularies)
+    return state
+
+
+def check_vocabularies(
+    path: str | Path, state: Mapping[str, Any], vocabularies: Vocabularies
+) -> None:
+    """Refuses the vocabularies of another training: an embedding belongs to a token's number.
+
+    Text that is prepared anew often has a vocabulary of the same size with other tokens.
+
+    Args:
+        path: of the checkpoint, for messages.
+        state: what it holds; its training may have saved no checksums of vocabularies.
+        vocabularies: of source and target.
+
+    Raises:
+        UserError: names the side.
+    """
     weights = state.get("model", {})
-    for name, dictionary in zip(_EMBEDDINGS, vocabularies):
+    saved = (state.get("task_state") or {}).get(VOCABULARIES) or {}
+    remedy = "give the data-bin folder it was trained with, or train anew in another folder"
+    for side, name, dictionary in zip(_SIDES, _EMBEDDINGS, vocabularies):
         embedded = weights.get(name)
         if embedded is not None and embedded.shape[:1] != (len(dictionary),):
-            side = "source" if name == _EMBEDDINGS[0] else "target"
             raise UserError(
                 f"{path}: the model knows {sum(embedded.shape[:1])} {side} tokens, the dictionary "
-                f"of the data has {len(dictionary)}: give the data-bin folder it was trained with"
+                f"of the data has {len(dictionary)}: {remedy}"
             )
-    return state
+        if saved.get(side) not in (None, _checksum(dictionary)):
+            raise UserError(
+                f"{path}: the model's {side} vocabulary is not that of the data, though both have "
+                f"{len(dictionary)} tokens: {remedy}"
+            )
+
+
+def vocabulary_checksums(vocabularies: Vocabularies) -> dict[str, str]:
+    """What a checkpoint's state of the task says of source and target, under `VOCABULARIES`."""
+    return dict(zip(_SIDES, map(_checksum, vocabularies)))
+
+
+def _checksum(dictionary: Dictionary) -> str:
+    """Of the tokens in their order; their counts may differ."""
+    return hashlib.sha256("\n".join(dictionary.symbols).encode("utf-8")).hexdigest()
 
 
 def interpolated_option(cfg: Any, name: str) -> Any:

@@ -14,6 +14,7 @@ from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
 from syntax_nmt.checkpoints.check import check_loaded, reason_of
+from syntax_nmt.checkpoints.task_checkpoints import check_vocabularies
 from syntax_nmt.data.annotation import LOADED_KINDS
 from syntax_nmt.data.annotation.columns import LOADING
 from syntax_nmt.data.data_bin_names import format_of
@@ -71,7 +72,7 @@ def load_model(
     """
     if not Path(path).is_file():
         raise UserError(f"{path}: no such checkpoint: give the file that fairseq-train wrote")
-    check_loaded(path)
+    state = check_loaded(path)
     data = prepared_folder(Path(data))[1]
     overrides = {"data": str(data), "dataset_impl": format_of(data), **_TEXT_ALONE}
     try:
@@ -88,6 +89,7 @@ def load_model(
             f"{path}: cannot be loaded ({reason_of(error)}): give a whole checkpoint of "
             f"fairseq-train"
         ) from error
+    check_vocabularies(path, state, (task.source_dictionary, task.target_dictionary))
     return models[0].to(device).float().eval(), task, cfg
 
 

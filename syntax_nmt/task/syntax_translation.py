@@ -22,7 +22,12 @@ from torch import Tensor, nn
 from syntax_nmt.arguments import Parser
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
 from syntax_nmt.backbone.masked_batch_norm import ignored_batch
-from syntax_nmt.checkpoints.task_checkpoints import check_models, interpolated_option
+from syntax_nmt.checkpoints.task_checkpoints import (
+    VOCABULARIES,
+    check_models,
+    interpolated_option,
+    vocabulary_checksums,
+)
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged
 from syntax_nmt.data.data_bin import load_dictionary
@@ -304,7 +309,9 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
 
     def state_dict(self) -> dict[str, Any]:
         """The state of the task in a checkpoint."""
-        return {**super().state_dict(), STATE: counted_validations()}
+        vocabularies = vocabulary_checksums((self.src_dict, self.tgt_dict))
+        own = {STATE: counted_validations(), VOCABULARIES: vocabularies}
+        return {**super().state_dict(), **own}
 
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int,

@@ -10,6 +10,7 @@ from small_models import build, save_checkpoint, write_dictionaries
 from translations import refused
 
 from syntax_nmt.cli import main
+from syntax_nmt.errors import UserError
 from syntax_nmt.inference.loading import load
 
 SUM = (1, "loss", "SumMeter", {"sum": 1.0})
@@ -27,9 +28,9 @@ def checkpoint(tmp_path):
     data = write_dictionaries(tmp_path)
 
     def changed(change):
-        model, _, cfg = build(data, "dependency_transformer")
+        model, task, cfg = build(data, "dependency_transformer")
         path = save_checkpoint(data / "model.pt", model, cfg)
-        state = torch.load(path)
+        state = {**torch.load(path), "task_state": task.state_dict()}
         change(state)
         torch.save(state, path)
         return path
@@ -59,6 +60,23 @@ def test_an_embedding_without_dimensions(checkpoint, prepared):
     path = checkpoint(lambda state: state["model"].update({EMBEDDING: torch.tensor(1.0)}))
     program = fairseq("generate", path.parent, "--path", path, "-s", "src", "-t", "tgt")
     assert "the model knows 0 source tokens" in refuse(*program)
+
+
+def test_a_vocabulary_of_as_many_other_tokens(checkpoint, tmp_path):
+    """As of text that was prepared anew: each embedding would be that of another token."""
+    path = checkpoint(lambda state: None)
+    load(path, path.parent, tokenizer="space")  # its own
+    dictionary = path.parent / "dict.tgt.txt"
+    lines = dictionary.read_text("utf-8").splitlines(keepends=True)
+    dictionary.write_text("".join(lines[::-1]), "utf-8")
+    said = f"{path}: the model's target vocabulary is not that of the data, though both have "
+    generate = fairseq("generate", path.parent, "--path", path, "-s", "src", "-t", "tgt")
+    train = fairseq("train", path.parent, "--restore-file", path, "--save-dir", tmp_path / "new")
+    train += ("--arch", "dependency_transformer", "-s", "src", "-t", "tgt", "--max-tokens", "99")
+    for program in (generate, train):
+        assert said in refuse(*program)
+    with pytest.raises(UserError, match=said):
+        load(path, path.parent, tokenizer="space")
 
 
 def test_every_program_refuses_it(checkpoint, prepared, tmp_path):
@@ -101,6 +119,7 @@ def test_a_buffer_that_fairseq_never_sets_may_hold_anything(checkpoint):
         ("last_optimizer_state", {"loss_scale": "a"}, "loss_scale is 'a', not a number"),
         ("task_state", {"patience": 7}, "its task_state.patience is of type int, not dict"),
         ("task_state", {"patience": {"best": "a"}}, "patience.best is 'a', not a number"),
+        ("task_state", {"vocabularies": {"source": 7}}, "task_state.vocabularies.source is 7, not text"),
         ("extra_state", {"train_iterator": 7}, "extra_state.train_iterator is of type int"),
         ("extra_state", {"train_iterator": {}}, "extra_state.train_iterator.epoch is missing"),
         ("extra_state", {"train_iterator": {"epoch": 2**40}}, "not a whole number from 0 to"),
