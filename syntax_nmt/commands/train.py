@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import natural_int
 from syntax_nmt.data.linearised_folder import linearised_mode
-from syntax_nmt.data.text_files import find_text
+from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import tell
+from syntax_nmt.text.unspaced import is_chinese, is_unspaced, lacks_spaces
 
 if TYPE_CHECKING:  # the command starts without torch and fairseq
     from syntax_nmt.methods.method import TrainingRecipe
@@ -74,7 +75,8 @@ def run(args: argparse.Namespace) -> None:
         known = ", ".join(method.save_dir for method in trainable(data))
         raise UserError(f"no method: name one or more of {known}")
     methods = [named_method(data, name) for name in dict.fromkeys(args.methods)]
-    if args.compare is not None and find_text(args.compare) is None:
+    reference = None if args.compare is None else find_text(args.compare)
+    if args.compare is not None and reference is None:
         raise UserError(f"--compare {args.compare}: no such file: give the target's raw test text")
     if args.compare is not None and TEST not in data.splits:
         raise UserError(f"--compare: {data.data_bin} has no test set: prepare with --testpref")
@@ -92,8 +94,8 @@ def run(args: argparse.Namespace) -> None:
         train(training)
         if TEST in data.splits:
             translate_test(training)
-    if args.compare is not None:
-        _compare(data, methods, trainings, args.compare)
+    if reference is not None:
+        _compare(data, methods, trainings, reference)
 
 
 def _check_runs(seeds: Sequence[int], more: Sequence[str]) -> None:
@@ -118,12 +120,21 @@ def _compare(
     reference: Path,
 ) -> None:
     """Scores of one method, or differences of the others from the first."""
+    from syntax_nmt.preparation.training_commands import TEST
+
     command = ["compare" if len(methods) > 1 else "score"]
     for method in methods:
         outputs = [t.output for t in trainings if t.method is method]
         command += ["--system", method.save_dir, *map(str, outputs)]
         if linearised_mode(data.folder) is not None:
             command += ["--prepared", method.save_dir, str(data.folder)]
+    source = data.source_words(TEST)  # S- lines are made by the rules of the target
+    if source is not None:
+        command += ["--source", str(source)]
+    target = data.languages[1]
+    if is_unspaced(target) and lacks_spaces(read_lines(reference)):
+        command += ["--tokenize", "zh" if is_chinese(target) else "char"]
+        command += ["--ter-normalized", "--ter-asian-support"]
     command += ["--reference", str(reference)]
     sys.stdout.flush()
     if subprocess.run([sys.executable, "-m", "syntax_nmt.cli", *command]).returncode:

@@ -132,6 +132,15 @@ class TrainingData:
         """How typed text is parsed."""
         return prepared_folder(self.data_bin)[0] / PARSER_CONFIG
 
+    def source_words(self, split: str) -> Path | None:
+        """The source of a split in words; None = the folder is not of `syntax-nmt prepare`.
+
+        Args:
+            split: one of `splits`.
+        """
+        path = prepared_folder(self.data_bin)[0] / "words" / f"{split}.{self.languages[0]}"
+        return path if path.is_file() else None
+
     def is_parsed(self, kind: AnnotationKind) -> bool:
         """Whether a parser made it, which parses typed text likewise."""
         return (kind.format, kind.side) in {(each.format, each.side) for each in self.parsed}

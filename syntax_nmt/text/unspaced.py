@@ -48,6 +48,7 @@ _STRAIGHT_QUOTES = ('"', "'")
 _SAMPLE = 2000
 _TELLING_LETTERS = 6
 _LETTERS_PER_SPACE = 8
+_LONGEST_MEAN = 25  # characters of a word; no language has as long ones
 
 
 def is_unspaced(lang: str) -> bool:
@@ -57,6 +58,15 @@ def is_unspaced(lang: str) -> bool:
         lang: language code, with or without a region or script: `zh`, `zh_TW`, `zho_Hant`.
     """
     return plain_language(lang) in _LANGUAGES
+
+
+def is_chinese(lang: str) -> bool:
+    """Whether a language is one of the Chinese ones.
+
+    Args:
+        lang: as of :func:`is_unspaced`.
+    """
+    return plain_language(lang) in _CHINESE
 
 
 def split_characters(text: str) -> list[str]:
@@ -119,6 +129,20 @@ def looks_segmented(lines: Iterable[str]) -> bool:
         for line in islice(telling, _SAMPLE)
     ]
     return sum(votes) * 2 > len(votes)
+
+
+def lacks_spaces(lines: Iterable[str]) -> bool:
+    """Whether most lines have no spaces between words: in such a script, or as spaces were lost.
+
+    Args:
+        lines: text; no more than 2,000 lines are read.
+    """
+    sample = list(islice(filter(str.strip, lines), _SAMPLE))
+    in_such_scripts = sum(_LETTERS.search(line) is not None for line in sample)
+    if in_such_scripts * 2 > len(sample):
+        return not looks_segmented(sample)
+    words = [word for line in sample for word in line.split()]
+    return sum(map(len, words)) > _LONGEST_MEAN * len(words)
 
 
 def _takes_no_space(word: str, unspaced: bool) -> tuple[bool, bool]:

@@ -119,7 +119,11 @@ def test_a_buffer_that_fairseq_never_sets_may_hold_anything(checkpoint):
         ("last_optimizer_state", {"loss_scale": "a"}, "loss_scale is 'a', not a number"),
         ("task_state", {"patience": 7}, "its task_state.patience is of type int, not dict"),
         ("task_state", {"patience": {"best": "a"}}, "patience.best is 'a', not a number"),
-        ("task_state", {"vocabularies": {"source": 7}}, "task_state.vocabularies.source is 7, not text"),
+        (
+            "task_state",
+            {"vocabularies": {"source": 7}},
+            "vocabularies.source is 7, not text",
+        ),
         ("extra_state", {"train_iterator": 7}, "extra_state.train_iterator is of type int"),
         ("extra_state", {"train_iterator": {}}, "extra_state.train_iterator.epoch is missing"),
         ("extra_state", {"train_iterator": {"epoch": 2**40}}, "not a whole number from 0 to"),

@@ -1,5 +1,6 @@
 """`syntax-nmt train` and `translate`: fairseq's programs with the lines that `prepare` prints."""
 
+import gzip
 import json
 import os
 import re
@@ -7,11 +8,13 @@ import shlex
 import shutil
 import time
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from commands import kill_all, refuse, started, syntax_nmt
 
 from syntax_nmt import FOLDER
+from syntax_nmt.commands import train
 from syntax_nmt.data.annotation.columns import CHUNK_TAG, TARGET_UPOS
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.training_commands import named_method, next_commands, trainable
@@ -140,6 +143,24 @@ def test_a_list_of_columns_that_lacks_one_is_named_whole(folder):
         named_method(data, "factors")
 
 
+def test_what_a_comparison_of_chinese_is_told(folder, tmp_path, monkeypatch):
+    """Words of the source, as S- lines have the target's rules; and how to split the reference."""
+    runs = []
+    monkeypatch.setattr(
+        train.subprocess, "run", lambda command: runs.append(command) or Mock(returncode=0)
+    )
+    data = replace(TrainingData.of(folder), languages=("src", "zh"))
+    packed = tmp_path / "test.zh.gz"
+    with gzip.open(packed, "wt", encoding="utf-8") as stream:
+        stream.write("他们在公园里踢足球。\n" * 20)
+    train._compare(data, [], [], packed)
+    (command,) = runs
+    assert command[3:] == [
+        "score", "--source", str(folder / "words" / "test.src"), "--tokenize", "zh",
+        "--ter-normalized", "--ter-asian-support", "--reference", str(packed),
+    ]  # fmt: skip
+
+
 @pytest.mark.dear
 def test_a_program_that_fails_is_named_with_its_reason(folder):
     said = refuse("syntax_nmt.cli", "train", folder, "latent", "--", "--max-tokens", "2")
@@ -161,9 +182,9 @@ def test_the_lines_are_those_that_options_prints(folder):
     )
     assert len(shown) == len(asked) == 2 * len(methods)
     assert shown[::2] == asked[::2]
-    for method, train, translate in zip(methods, shown[::2], shown[1::2], strict=True):
-        assert train in printed
-        assert train.endswith(f"/{method}")
+    for method, training, translate in zip(methods, shown[::2], shown[1::2], strict=True):
+        assert training in printed
+        assert training.endswith(f"/{method}")
         assert shlex.split(translate)[0] == "fairseq-generate"
     assert not (folder / "ngrams").exists()
 

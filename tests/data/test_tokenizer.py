@@ -14,7 +14,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer, default_mode
 from syntax_nmt.task.tokenizer import SyntaxWords, SyntaxWordsConfig
 from syntax_nmt.text.cleaning import clean_line, moses_negations, penn_negations
-from syntax_nmt.text.unspaced import looks_segmented, split_characters
+from syntax_nmt.text.unspaced import lacks_spaces, looks_segmented, split_characters
 
 TEXTS = [
     "I don't know, can't you? They're well-known (really), Mr. Smith.",
@@ -205,6 +205,9 @@ def test_real_chinese_and_japanese_joined_again(shared):
 def test_text_that_is_cut_already_is_told_from_text_that_is_not(shared):
     tatoeba = [line.split("\t")[1] for line in read_lines(shared / "data/tatoeba/cmn.txt.gz")]
     assert not looks_segmented(tatoeba)
+    assert lacks_spaces(tatoeba)
+    assert not lacks_spaces(read_lines(shared / "data/tanaka/train.ja.gz"))
+    assert not lacks_spaces(read_lines(shared / "data/multi30k/train.de.gz"))
     assert looks_segmented(read_lines(shared / "data/tanaka/train.ja.gz"))
     assert not looks_segmented(read_lines(shared / "data/multi30k/train.de.gz"))
     for lang in ("zh", "ja"):

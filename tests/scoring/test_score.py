@@ -52,6 +52,7 @@ def scores_of(found, system=0):
         ("-tok", "intl", "-lc", "--chrf-word-order", "2"),
         ("-tok", "zh", "-cw", "1"),
         ("-tok", "char"),
+        ("-tok", "zh", "--ter-normalized", "--ter-asian-support"),
     ],
 )
 def test_scores_and_signatures_of_sacrebleus_own_program(files, capsys, options):
@@ -250,6 +251,49 @@ def test_a_reference_of_another_text_is_noted(files, capsys):
         assert "T- lines" not in capsys.readouterr().err
         main([*command, "--reference", str(files / "src"), "--force"])
         assert "T- lines" not in capsys.readouterr().err
+
+
+def test_unknown_words_of_references_are_no_other_text(files, capsys):
+    """fairseq prints those of a vocabulary of words as <<unk>>."""
+    written = ["<<unk>> a", *REFERENCE[1:]]
+    unknown = ["<<unk>> b"] * len(written)
+    for lines, noted in ((unknown, False), ([*unknown[:-1], "another"], True), (written, False)):
+        gen = write(files / "a.gen", generated(OUTPUT, lines, SOURCE))
+        main(["score", str(gen), "--reference", str(files / "ref")])
+        assert ("0 of its 1 T- lines" in capsys.readouterr().err) == noted
+
+
+@pytest.mark.parametrize(
+    "source", ["他喜欢你们大家。", "The<unk>Policesaid<unk>were<unk>thereinthemorning", "(▁Dr ▁a"]
+)
+def test_a_source_that_is_not_in_words_has_no_lengths(files, capsys, source):
+    """fairseq-generate prints S- lines by the rules of the target's language and pieces."""
+    gen = write(files / "a.gen", generated(OUTPUT, REFERENCE, [source] * len(OUTPUT)))
+    other = str(files / "better")
+    main(["compare", str(gen), other])
+    said = capsys.readouterr()
+    assert f"note: the S- lines of {gen} are not in words, so that lengths of the" in said.err
+    assert "translations longer than" not in said.out
+    assert "give the source text" in refused("compare", gen, other, "--cut", "1.5,5")
+    capsys.readouterr()
+    main(["compare", str(gen), other, "--source", str(files / "src")])
+    said = capsys.readouterr()
+    assert "not in words" not in said.err
+    assert "translations longer than" in said.out
+
+
+def test_sentences_that_the_default_tokeniser_takes_for_words_are_noted(files, capsys):
+    chinese = ["他们在公园里踢足球。", "一个女人在街上骑自行车。"] * 20
+    reference = str(write(files / "zh", chinese))
+    command = ["score", reference, "--reference", reference]
+    main([*command])
+    assert f"{reference} has no spaces between words, so that words of" in capsys.readouterr().err
+    for option in (["--tokenize", "zh"], ["--tokenize", "char"], ["--force"]):
+        main([*command, *option])
+        assert "has no spaces" not in capsys.readouterr().err
+    write(files / "zh", [" ".join(line) for line in chinese])
+    main([*command])
+    assert "has no spaces" not in capsys.readouterr().err
 
 
 def test_notes_on_text_that_needs_care(files, capsys):

@@ -11,7 +11,11 @@ from sacrebleu.metrics import BLEU, CHRF
 from syntax_nmt.arguments import add_files, add_flags, ascending_numbers, natural_int, positive_int
 from syntax_nmt.commands.shared.test_sets import named_files
 from syntax_nmt.errors import note
-from syntax_nmt.scoring.translations.evaluation_set import TestSet, note_if_tokenised
+from syntax_nmt.scoring.translations.evaluation_set import (
+    TestSet,
+    note_if_tokenised,
+    note_if_unspaced,
+)
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
 from syntax_nmt.scoring.translations.metrics import (
     BREVITIES,
@@ -32,6 +36,7 @@ METRIC_NEEDS = {
     "sentence_metric": ("sentence_scores",),
     "sentence_lower": ("sentence_scores",),
     "reference_links": ("output_links",),
+    "ter_asian_support": ("ter_normalized",),
 }
 """Options of :func:`add_metric_arguments` that do nothing without another, for
 `require_companion_options`."""
@@ -107,6 +112,11 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="words in an n-gram of chrF; 2 is chrF++ (default: %(default)s)",
     )
+    add_flags(
+        group,
+        ter_normalized="TER splits punctuation from words",
+        ter_asian_support="TER also splits Chinese and Japanese into characters",
+    )
     _add_order_arguments(parser)
     _add_sentence_score_arguments(parser)
 
@@ -114,7 +124,8 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
 def metric_set(args: argparse.Namespace, test_set: TestSet, *more: str) -> MetricSet:
     """The metrics of a command line.
 
-    Warns on stderr if a text looks tokenised and BLEU would tokenise it again.
+    Warns on stderr if a text looks tokenised and BLEU would tokenise it again, or if it has no
+    spaces between words and no tokeniser is chosen.
 
     Args:
         test_set: the texts to score.
@@ -128,9 +139,13 @@ def metric_set(args: argparse.Namespace, test_set: TestSet, *more: str) -> Metri
         lowercase=args.lowercase,
         brevity=args.brevity,
         chrf_word_order=args.chrf_word_order,
+        ter_normalized=args.ter_normalized,
+        ter_asian_support=args.ter_asian_support,
     )
     if not args.force and args.tokenize != "none" and "bleu" in args.metrics:
         note_if_tokenised(test_set)
+    if not args.force and args.tokenize is None:
+        note_if_unspaced(test_set)
     given = [*_word_order(args, test_set), *_sentence_scores(args, test_set)]
     return MetricSet([*args.metrics, *more], settings, given)
 

@@ -11,7 +11,7 @@ from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError, note
-from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text, note_if_in_pieces
+from syntax_nmt.scoring.translations.evaluation_set import UNKNOWN, TestSet, Text, note_if_in_pieces
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
 
@@ -123,8 +123,9 @@ def _note_another_text(files: Sequence[str], references: Sequence[Text]) -> None
         lines = list(read_lines(path))
         if not is_generate_output(lines):
             continue
-        own = parse_generate_output(lines, path).references or ()
-        same = sum(_letters(line) in sentences for line, sentences in zip(own, known))
+        written = parse_generate_output(lines, path).references or ()
+        own = [pair for pair in zip(written, known) if UNKNOWN not in pair[0]]
+        same = sum(_letters(line) in sentences for line, sentences in own)
         if own and same < _FEW_SAME * len(own):
             names = " and ".join(text.name for text in references)
             note(

@@ -28,8 +28,9 @@ from syntax_nmt.scoring.translations.output_formats import (
     is_nbest_list,
     parse_generate_output,
 )
+from syntax_nmt.text.unspaced import lacks_spaces
 
-_UNKNOWN = "<<unk>>"  # fairseq's symbol for unknown words of a reference
+UNKNOWN = "<<unk>>"  # fairseq's symbol for unknown words of a reference
 _LOOKS_TOKENISED = 100  # sentences; sacrebleu warns at as many
 
 
@@ -254,6 +255,18 @@ def note_if_in_pieces(test_set: TestSet, join: str, quiet: str) -> None:
             )
 
 
+def note_if_unspaced(test_set: TestSet) -> None:
+    """Warns on stderr of references of which every sentence would be one word."""
+    for reference in test_set.references:
+        if lacks_spaces(reference.sentences):
+            note(
+                f"{reference.name} has no spaces between words, so that words of the default "
+                "tokeniser are whole sentences: give --tokenize zh if it is Chinese, or char, and "
+                "--ter-normalized --ter-asian-support (--force: no note)"
+            )
+            return
+
+
 def note_if_tokenised(test_set: TestSet) -> None:
     """Warns on stderr of texts that look tokenised, which BLEU would tokenise again."""
     for run in (run for system in test_set.systems for run in system.runs):
@@ -280,18 +293,36 @@ def _generated_reference(read: Mapping[str, GenerateOutput]) -> Text:
         differing = [i for i, (one, two) in enumerate(zip(reference, sentences)) if one != two]
         if differing:
             raise UserError(f"{other}: T-{differing[0]} is not that of {path}: {remedy}")
-    unknown = sum(_UNKNOWN in sentence for sentence in reference)
+    unknown = sum(UNKNOWN in sentence for sentence in reference)
     if unknown:
         note(
             f"{unknown} references (T- lines) of {path} have words that fairseq did not "
-            f"know ({_UNKNOWN}): {remedy}"
+            f"know ({UNKNOWN}): {remedy}"
         )
     return _text(f"the T- lines of {path}", reference)
 
 
 def _generated_source(read: Mapping[str, GenerateOutput]) -> Text | None:
-    """The S- lines of the first file that has them."""
+    """The S- lines of the first file that has them, if their words can be counted.
+
+    fairseq makes text of them as it does of translations, by the rules of the target's language and
+    pieces.
+    """
     for path, output in read.items():
         if output.sources:
-            return _text(f"the S- lines of {path}", output.sources)
+            found = _text(f"the S- lines of {path}", output.sources)
+            if _is_in_words(found):
+                return found
+            note(
+                f"{found.name} are not in words, so that lengths of the source are not known: give "
+                "the source text in words as --source"
+            )
+            break
     return None
+
+
+def _is_in_words(text: Text) -> bool:
+    try:
+        return not lacks_spaces(in_words(text).sentences)
+    except UserError:  # of pieces that were joined across words
+        return False

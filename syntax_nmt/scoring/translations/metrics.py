@@ -39,12 +39,16 @@ class MetricSettings:
         lowercase: BLEU, Otem and Utem ignore case.
         brevity: the reference whose length their penalties read, of :data:`BREVITIES`.
         chrf_word_order: words in an n-gram of chrF.
+        ter_normalized: TER splits punctuation from words.
+        ter_asian_support: it then also splits Chinese and Japanese into characters.
     """
 
     tokenize: str | None = None
     lowercase: bool = False
     brevity: str = CLOSEST
     chrf_word_order: int = CHRF.WORD_ORDER
+    ter_normalized: bool = False
+    ter_asian_support: bool = False
 
 
 @dataclass(frozen=True)
@@ -346,7 +350,7 @@ def _build(key: str, settings: MetricSettings) -> Metric:
     if key == "chrf":
         return CHRF(word_order=settings.chrf_word_order)
     if key == "ter":
-        return TER()
+        return TER(normalized=settings.ter_normalized, asian_support=settings.ter_asian_support)
     tokenize = "char" if key == "char-bleu" else settings.tokenize
     bleu = ShortestReferenceBLEU if settings.brevity == SHORTEST else BLEU
     try:
