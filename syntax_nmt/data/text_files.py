@@ -297,8 +297,8 @@ def check_writable(path: Path, *inputs: Path) -> None:
     """Checks before long work whether its result can be written.
 
     Args:
-        path: a text file to write, uncompressed; its folder is created. A device or a pipe is not
-            checked.
+        path: a text file to write, uncompressed; folders above it may be missing, and are not made.
+            A device or a pipe is not checked.
         *inputs: the files that it is made from.
 
     Raises:
@@ -315,7 +315,8 @@ def check_writable(path: Path, *inputs: Path) -> None:
         raise UserError(f"{path}: cannot be written (it is a folder): give the name of a file")
     try:
         folder = path.resolve().parent
-        folder.mkdir(parents=True, exist_ok=True)
+        while not folder.exists():
+            folder = folder.parent
         # Permissions do not show that a file system is full or read-only.
         with tempfile.TemporaryFile(dir=folder):
             pass
