@@ -1,6 +1,8 @@
 """`syntax-nmt translate`: translates text with a model that `syntax-nmt train` trained."""
 
 import argparse
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from syntax_nmt.arguments import natural_int
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints a translation for each line.
+    """Prints a translation for each line; an empty one for lines that fairseq is told to skip.
 
     Raises:
         UserError: the method is unknown, not trained, or reads what no parser gives.
@@ -75,7 +77,35 @@ def run(args: argparse.Namespace) -> None:
         train = f"train it by syntax-nmt train {args.prepared} {method.save_dir}"
         raise UserError(f"{path}: no such checkpoint{there or f': {train}'}")
     with open_output(STDOUT) as out:
-        for line in lines_of(command, training_threads(data)):
-            if line.startswith("D-"):
-                out.write(line.split("\t", 2)[2])
-                out.flush()
+        printed = lines_of(command, training_threads(data), errors_after=True)
+        for translation in translations(printed):
+            out.write(translation)
+            out.flush()
+
+
+def translations(printed: Iterable[str]) -> Iterator[str]:
+    """The translation of each line of the text; empty for lines without one, which stderr names.
+
+    Args:
+        printed: lines of fairseq-interactive, and what it logs.
+    """
+    from syntax_nmt.task.batches import SKIPPED_LINE
+
+    done = 0  # lines of the text
+    missing: list[int] = []
+    reasons: dict[int, str] = {}
+    for line in printed:
+        warning = SKIPPED_LINE.match(line)
+        if warning is not None:
+            reasons[int(warning[2])] = warning[1]
+        elif line.startswith("D-"):
+            before, _, translation = line.removeprefix("D-").split("\t", 2)
+            missing += range(done + 1, int(before) + 1)
+            yield "\n" * (int(before) - done) + translation
+            done = int(before) + 1
+    last = max(reasons, default=0)
+    missing += range(done + 1, last + 1)
+    yield "\n" * (last - done)
+    for number in missing:
+        said = reasons.get(number, f"line {number} has no translation")
+        print(f"warning: {said}", file=sys.stderr)

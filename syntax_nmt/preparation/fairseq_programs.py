@@ -20,13 +20,15 @@ def lines_of(
     command: Sequence[str],
     environment: Mapping[str, str] | None = None,
     errors_too: bool = False,
+    errors_after: bool = False,
 ) -> Iterator[str]:
     """What a program prints, line by line while it runs. It ends when nobody asks for more.
 
     Args:
         command: one of fairseq's programs, and its arguments.
         environment: variables beside those of this process.
-        errors_too: its standard error is among the lines; otherwise it is shown on failure alone.
+        errors_too: its standard error is among the lines; otherwise it is shown on failure alone,
+        errors_after: or comes after all other lines, none of which it cuts in two.
 
     Raises:
         UserError: it failed; with its last lines.
@@ -50,9 +52,11 @@ def lines_of(
         finally:
             process.terminate()
             process.wait()
+        errors.seek(0)
         if status:
-            errors.seek(0)
             said = [*last, *errors]
             named = [line.split(_ERROR, 1)[1] for line in said if _ERROR in line]
             reason = named[-1] if named else " / ".join(map(str.strip, said[-_SHOWN:]))
             raise UserError(f"{command[0]} failed: {reason.strip() or f'exit status {status}'}")
+        if errors_after:
+            yield from errors
