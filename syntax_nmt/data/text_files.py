@@ -89,11 +89,12 @@ def read_lines(path: str | Path, start: int = 0) -> Iterator[str]:
             f"{path}:{_undecodable_line(path)}: not UTF-8 ({error.reason}): convert the file, "
             f"for instance with iconv"
         ) from error
-    except _OF_GZIP as error:
+    except OF_GZIP as error:
         raise damaged_gzip(path, number + 1, error) from error
 
 
-_OF_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
+OF_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What reading a `.gz` file raises that is damaged."""
 
 
 def damaged_gzip(path: str | Path, line: int, error: Exception) -> UserError:
@@ -116,7 +117,7 @@ def line_starts(path: str | Path) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 yield position, line
                 position += len(line)
-    except _OF_GZIP as error:
+    except OF_GZIP as error:
         raise damaged_gzip(path, number + 1, error) from error
 
 
