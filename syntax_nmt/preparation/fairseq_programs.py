@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO
 
 from syntax_nmt.errors import UserError
 
@@ -21,6 +22,7 @@ def lines_of(
     environment: Mapping[str, str] | None = None,
     errors_too: bool = False,
     errors_after: bool = False,
+    stdin: BinaryIO | None = None,
 ) -> Iterator[str]:
     """What a program prints, line by line while it runs. It ends when nobody asks for more.
 
@@ -29,6 +31,7 @@ def lines_of(
         environment: variables beside those of this process.
         errors_too: its standard error is among the lines; otherwise it is shown on failure alone,
         errors_after: or comes after all other lines, none of which it cuts in two.
+        stdin: what the program reads; None = what this process would.
 
     Raises:
         UserError: it failed; with its last lines.
@@ -36,6 +39,7 @@ def lines_of(
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", _MODULES[command[0]], *command[1:]],
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if errors_too else errors,
             encoding="utf-8",

@@ -122,7 +122,7 @@ class TypedFile(io.TextIOWrapper):
         self.path = path
         self._lines = 0
 
-    def readline(self, size: int = -1, /) -> str:
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
         """The next line, as of any text file.
 
         Raises:

@@ -1,12 +1,16 @@
 """`syntax-nmt train` and `translate`: fairseq's programs with the lines that `prepare` prints."""
 
+import gzip
 import json
 import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import time
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 from commands import kill_all, refuse, started, syntax_nmt
@@ -83,12 +87,31 @@ def test_typed_text_is_translated(trained, folder, prepared):
     (folder / "text").write_text(text, "utf-8")
     same = syntax_nmt("translate", folder, "baseline", folder / "text", "--seed", "1")
     assert same.stdout == done.stdout
+    (folder / "text.gz").write_bytes(gzip.compress(text.encode()))
+    same = syntax_nmt("translate", folder, "baseline", folder / "text.gz", "--seed", "1")
+    assert same.stdout == done.stdout
     other = syntax_nmt(
         "translate", folder, "baseline", "--seed", "1", "--", "--beam", "1", stdin=text
     )
     assert len(other.stdout.splitlines()) == 3
     said = refuse("syntax_nmt.cli", "translate", folder, "baseline")
     assert "no such checkpoint: give --seed 1" in said
+
+
+@pytest.mark.dear
+def test_a_pipe_is_translated(trained, folder, prepared, tmp_path):
+    """Also one that is none but in this process, as of the shell's `<(…)`."""
+    text = "".join((prepared.corpus / "test.src").read_text("utf-8").splitlines(True)[:2])
+    command = ("translate", "--seed", "1", folder, "baseline")
+    expected = syntax_nmt(*command, stdin=text).stdout
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    Thread(target=pipe.write_text, args=(text, "utf-8"), daemon=True).start()
+    assert syntax_nmt(*command, pipe).stdout == expected
+    arguments = [sys.executable, "-m", "syntax_nmt.cli", *map(str, command)]
+    shell = f"{shlex.join(arguments)} <(printf %s {shlex.quote(text)})"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, encoding="utf-8")
+    assert (done.stdout, done.returncode) == (expected, 0), done.stderr
 
 
 @pytest.mark.parametrize("log", ["WARNING:", "2026-11-28 08:00:00 | WARNING | "])
@@ -139,6 +162,7 @@ def test_lines_that_are_too_long(trained, folder, prepared):
         (("translate", "{}", "heads"), "no such checkpoint: train it by syntax-nmt train"),
         (("translate", "{}", "pascal", "--seed", "1"), "typed text would need dependency trees"),
         (("translate", "{}", "baseline", "nowhere"), "nowhere: no such file"),
+        (("translate", "{}", "baseline", "/"), "/: no such file"),
         (("train", "nowhere", "baseline"), "nowhere"),
         (("train", "{}", "baseline", "--seeds", "1", "2", "1"), "--seeds: 1 twice: give each"),
         (
