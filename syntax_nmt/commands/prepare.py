@@ -37,7 +37,7 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.linearised_folder import option_of
 from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, printable
 from syntax_nmt.parsing.parser import DEPENDENCIES
 from syntax_nmt.parsing.parsers import STANZA
 from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
@@ -51,7 +51,8 @@ from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
-from syntax_nmt.text.cleaning import MODES
+from syntax_nmt.text.cleaning import LOOKED_AT, MODES, contractions_apart
+from syntax_nmt.text.languages import is_english
 from syntax_nmt.text.unspaced import looks_segmented
 
 EXAMPLE = (
@@ -201,7 +202,7 @@ def run(args: argparse.Namespace) -> None:
         found = find_annotation(plan.splits, *parsed)
         for path in sorted({*found.values()} - {*plan.given.values()}):
             note(f"{path} is not used: no text of {plan.linearised.option} is made of it")
-    for line in _idle_settings(args):
+    for line in (*_idle_settings(args), *_words_cut_already(plan)):
         note(line)
     if in_shards is None:
         done = Preparation(plan, note)
@@ -376,4 +377,23 @@ def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
                 raise UserError(
                     f"{raw}: looks as if it were split into words already: give "
                     f"--{side}-tokenizer none to keep them, or char or stanza to tokenise it again"
+                )
+
+
+def _words_cut_already(plan: Plan) -> Iterator[str]:
+    """Warns of English text that looks tokenised, and is to be tokenised again."""
+    for side, lang in zip(("source", "target"), plan.languages):
+        mode = plan.tokenizers[lang].mode
+        if not is_english(lang) or mode not in ("penn", "moses"):
+            continue
+        for split in plan.splits:
+            raw = getattr(split, side)
+            found = contractions_apart(read_lines(raw))
+            if found:
+                (number, words), lines = found[0], min(split.lines, LOOKED_AT)
+                yield (
+                    f"warning: {raw}: {len(found):,} of {lines:,} lines have contractions apart "
+                    f"from their words, such as line {number:,} ({printable(words)}): if the text "
+                    f"is tokenised, give --{side}-tokenizer none, or {mode} makes other words of "
+                    "them"
                 )

@@ -1,6 +1,7 @@
 """`syntax-nmt rate`: a blind sheet for human judgement, and what the marks say."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from syntax_nmt.arguments import add_files, add_numbers, natural_int, positive_int
@@ -9,7 +10,7 @@ from syntax_nmt.commands.shared.findings import (
     findings_outputs,
     write_findings,
 )
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import UNKNOWN_BYTES, write_unless_same
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import check_outputs, tell
 from syntax_nmt.reporting.result import json_text
@@ -68,7 +69,8 @@ def run(args: argparse.Namespace) -> None:
     """Writes a sheet, or reads marks.
 
     Raises:
-        UserError: options of both, or files that are damaged or do not go together.
+        UserError: options of both, files that are damaged or do not go together, or a sheet would
+            replace another one.
     """
     given = [name for name in _WRITING if getattr(args, name) not in (None, [])]
     if args.key is not None:
@@ -94,21 +96,35 @@ def _write(args: argparse.Namespace) -> None:
     for name, path in args.system:
         systems.setdefault(name, []).append(path)
     outputs = {name: args.destdir / name for name in ("sheet.tsv", "sheet.html", "key.json")}
-    texts = [path for path in (args.source, args.reference) if path is not None]
-    inputs = [*texts, *(path for paths in systems.values() for path in paths)]
+    given = [path for path in (args.source, args.reference) if path is not None]
+    inputs = [*given, *(path for paths in systems.values() for path in paths)]
     check_outputs(map(str, outputs.values()), inputs)
     test_set = TestSet.read(systems, [args.reference or args.source], args.source, quiet=True)
     shown = args.reference is not None
     seed = 1 if args.seed is None else args.seed
     sheet = Sheet.draw(test_set, args.sentences or _SENTENCES, seed, shown)
-    args.destdir.mkdir(parents=True, exist_ok=True)
     contents = (sheet.tsv(), rating_html(sheet), json_text(sheet.key().to_json()))
-    for path, content in zip(outputs.values(), contents):
-        with write_atomically(path) as stream:
-            stream.write(content)
+    texts = dict(zip(outputs.values(), contents))
+    _refuse_other_sheet(texts)
+    for path, text in texts.items():
+        write_unless_same(path, text)
     count = f"{len(sheet.items)} translations of {len(sheet.sentences())} sentences"
     tell(f"{count}: give raters {outputs['sheet.html']} or {outputs['sheet.tsv']}")
     tell(f"then: syntax-nmt rate --key {outputs['key.json']} MARKS …")
+
+
+def _refuse_other_sheet(texts: Mapping[Path, str]) -> None:
+    """Refuses files that would be replaced by others: no marks go with another key.
+
+    Args:
+        texts: what is to be written to each file.
+
+    Raises:
+        UserError: a file is there with another content.
+    """
+    for path, text in texts.items():
+        if path.is_file() and path.read_bytes() != text.encode("utf-8", UNKNOWN_BYTES):
+            raise UserError(f"{path}: is of another sheet, or marked: give a new --destdir")
 
 
 def _read(args: argparse.Namespace) -> None:

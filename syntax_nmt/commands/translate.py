@@ -1,6 +1,9 @@
 """`syntax-nmt translate`: translates text with a model that `syntax-nmt train` trained."""
 
 import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 from syntax_nmt.arguments import natural_int
@@ -21,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument("prepared", type=Path, help="folder that `syntax-nmt prepare` wrote")
     parser.add_argument("method", metavar="METHOD", help="one that was trained by syntax-nmt train")
-    parser.add_argument(
-        "text", nargs="?", type=Path, metavar="TEXT", help="raw text (default: standard input)"
-    )
+    text = "raw text, plain or .gz (default: standard input)"
+    parser.add_argument("text", nargs="?", type=Path, metavar="TEXT", help=text)
     parser.add_argument(
         "--seed", type=natural_int, help="which training of several seeds to translate with"
     )
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints a translation for each line.
+    """Prints a translation for each line; an empty one for lines that fairseq is told to skip.
 
     Raises:
         UserError: the method is unknown, not trained, or reads what no parser gives.
@@ -59,12 +61,14 @@ def run(args: argparse.Namespace) -> None:
             f"{method.save_dir}: typed text would need {wanted}, which {data.folder} has no "
             "parser or segmentation for: translate its test set by syntax-nmt train"
         )
-    if args.text is not None and not args.text.is_file():
+    if args.text is not None and (args.text.is_dir() or not args.text.exists()):
         raise UserError(f"{args.text}: no such file: give raw text")
     folder = checkpoints(data, method, args.seed)
     command = typed_command(data, method, FOLDER, folder)
     path = Path(command[command.index("--path") + 1])
-    source = ["--input", str(args.text)] if args.text is not None else []
+    # A pipe can be opened once alone, and perhaps by this process alone.
+    piped = args.text is not None and not args.text.is_file()
+    source = ["--input", str(args.text)] if args.text is not None and not piped else []
     command += [*source, "--buffer-size", str(_LINES_AT_ONCE), "--beam", "5", *args.more]
     if args.dry_run:
         tell(wrapped(command))
@@ -74,8 +78,36 @@ def run(args: argparse.Namespace) -> None:
         there = f": give --seed {seeds[0].name.removeprefix('seed')}" if seeds else ""
         train = f"train it by syntax-nmt train {args.prepared} {method.save_dir}"
         raise UserError(f"{path}: no such checkpoint{there or f': {train}'}")
-    with open_output(STDOUT) as out:
-        for line in lines_of(command, training_threads(data)):
-            if line.startswith("D-"):
-                out.write(line.split("\t", 2)[2])
-                out.flush()
+    with open_output(STDOUT) as out, open(args.text, "rb") if piped else nullcontext() as stdin:
+        printed = lines_of(command, training_threads(data), errors_after=True, stdin=stdin)
+        for translation in translations(printed):
+            out.write(translation)
+            out.flush()
+
+
+def translations(printed: Iterable[str]) -> Iterator[str]:
+    """The translation of each line of the text; empty for lines without one, which stderr names.
+
+    Args:
+        printed: lines of fairseq-interactive, and what it logs.
+    """
+    from syntax_nmt.task.batches import SKIPPED_LINE
+
+    done = 0  # lines of the text
+    missing: list[int] = []
+    reasons: dict[int, str] = {}
+    for line in printed:
+        warning = SKIPPED_LINE.match(line)
+        if warning is not None:
+            reasons[int(warning[2])] = warning[1]
+        elif line.startswith("D-"):
+            before, _, translation = line.removeprefix("D-").split("\t", 2)
+            missing += range(done + 1, int(before) + 1)
+            yield "\n" * (int(before) - done) + translation
+            done = int(before) + 1
+    last = max(reasons, default=0)
+    missing += range(done + 1, last + 1)
+    yield "\n" * (last - done)
+    for number in missing:
+        said = reasons.get(number, f"line {number} has no translation")
+        print(f"warning: {said}", file=sys.stderr)

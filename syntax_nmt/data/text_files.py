@@ -89,11 +89,12 @@ def read_lines(path: str | Path, start: int = 0) -> Iterator[str]:
             f"{path}:{_undecodable_line(path)}: not UTF-8 ({error.reason}): convert the file, "
             f"for instance with iconv"
         ) from error
-    except _OF_GZIP as error:
+    except OF_GZIP as error:
         raise damaged_gzip(path, number + 1, error) from error
 
 
-_OF_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
+OF_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What reading a `.gz` file raises that is damaged."""
 
 
 def damaged_gzip(path: str | Path, line: int, error: Exception) -> UserError:
@@ -116,7 +117,7 @@ def line_starts(path: str | Path) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 yield position, line
                 position += len(line)
-    except _OF_GZIP as error:
+    except OF_GZIP as error:
         raise damaged_gzip(path, number + 1, error) from error
 
 
@@ -297,8 +298,8 @@ def check_writable(path: Path, *inputs: Path) -> None:
     """Checks before long work whether its result can be written.
 
     Args:
-        path: a text file to write, uncompressed; its folder is created. A device or a pipe is not
-            checked.
+        path: a text file to write, uncompressed; folders above it may be missing, and are not made.
+            A device or a pipe is not checked.
         *inputs: the files that it is made from.
 
     Raises:
@@ -315,7 +316,8 @@ def check_writable(path: Path, *inputs: Path) -> None:
         raise UserError(f"{path}: cannot be written (it is a folder): give the name of a file")
     try:
         folder = path.resolve().parent
-        folder.mkdir(parents=True, exist_ok=True)
+        while not folder.exists():
+            folder = folder.parent
         # Permissions do not show that a file system is full or read-only.
         with tempfile.TemporaryFile(dir=folder):
             pass

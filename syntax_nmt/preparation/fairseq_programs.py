@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO
 
 from syntax_nmt.errors import UserError
 
@@ -20,6 +21,8 @@ def lines_of(
     command: Sequence[str],
     environment: Mapping[str, str] | None = None,
     errors_too: bool = False,
+    errors_after: bool = False,
+    stdin: BinaryIO | None = None,
 ) -> Iterator[str]:
     """What a program prints, line by line while it runs. It ends when nobody asks for more.
 
@@ -27,6 +30,8 @@ def lines_of(
         command: one of fairseq's programs, and its arguments.
         environment: variables beside those of this process.
         errors_too: its standard error is among the lines; otherwise it is shown on failure alone.
+        errors_after: its standard error comes after all other lines, so that it cuts none in two.
+        stdin: what the program reads; None = what this process would.
 
     Raises:
         UserError: it failed; with its last lines.
@@ -34,6 +39,7 @@ def lines_of(
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", _MODULES[command[0]], *command[1:]],
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if errors_too else errors,
             encoding="utf-8",
@@ -50,9 +56,11 @@ def lines_of(
         finally:
             process.terminate()
             process.wait()
+        errors.seek(0)
         if status:
-            errors.seek(0)
             said = [*last, *errors]
             named = [line.split(_ERROR, 1)[1] for line in said if _ERROR in line]
             reason = named[-1] if named else " / ".join(map(str.strip, said[-_SHOWN:]))
             raise UserError(f"{command[0]} failed: {reason.strip() or f'exit status {status}'}")
+        if errors_after:
+            yield from errors

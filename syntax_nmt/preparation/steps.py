@@ -114,7 +114,7 @@ def recorded_steps(record: Path) -> dict[str, Any] | None:
     """What a record holds, by the names of steps; None if it is there and cannot be read."""
     try:
         found = read_json(record)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError):
         return None

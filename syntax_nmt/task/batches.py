@@ -4,6 +4,7 @@ Sentences that are too long are reported, and never silently omitted.
 """
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -72,6 +73,10 @@ logger = logging.getLogger(__name__)
 
 _NAMED = 10
 
+SKIPPED_LINE = re.compile(rf"[^\t]*WARNING[^\t]*{re.escape(__name__)}\W+(line ([0-9]+) \(.+)")
+"""How fairseq-interactive logs a typed line that it skips: the warning, and the line's number, from
+1."""
+
 
 def within_limits(
     indices: np.ndarray,
@@ -80,14 +85,15 @@ def within_limits(
     may_skip: bool,
     before: int | None = None,
 ) -> np.ndarray:
-    """The sentences that are not too long; a warning names the others.
+    """The sentences that are not too long; warnings name the others, and :data:`SKIPPED_LINE` finds
+    those of typed lines.
 
     Args:
         indices: numbers of sentences in the dataset.
         limits: of task and models: tokens with EOS, of source and target.
         may_skip: `--skip-invalid-size-inputs-valid-test` was given, or this is training.
-        before: for a buffer of typed lines: the number of lines before it, as output lines count
-            them. All lines of a buffer may be skipped.
+        before: for a buffer of typed lines: the number of lines before it. All lines of a buffer
+            may be skipped.
 
     Raises:
         UserError: a sentence is too long and must not be skipped, or all are.
@@ -95,21 +101,27 @@ def within_limits(
     kept, skipped = dataset.filter_indices_by_size(indices, limits)
     if len(skipped) == 0:
         return kept
-    named = [
-        f"{(before or 0) + int(i)} ({_text(dataset.size(i))} tokens)" for i in skipped[:_NAMED]
-    ]
+    one, first = ("sentence", 0) if before is None else ("line", before + 1)
+    named = [f"{first + int(i)} ({_text(dataset.size(i))} tokens)" for i in skipped]
     allowed = f"the limit is {_text(limits)} tokens, EOS counts"
+    if before is None:
+        allowed += "; the first sentence is 0"  # as in what fairseq prints
     if not may_skip:
         others = f", and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
         raise UserError(
-            f"sentence {named[0]} is too long ({allowed}){others}: shorten what is, or leave it "
+            f"{one} {named[0]} is too long ({allowed}){others}: shorten what is, or leave it "
             "out with --skip-invalid-size-inputs-valid-test"
         )
-    if len(kept) == 0 and before is None:
+    if before is not None:
+        for each in named:
+            logger.warning(f"line {each} is too long ({allowed}): it is skipped")
+        return kept
+    if len(kept) == 0:
         raise UserError(f"every sentence is too long, such as {named[0]} ({allowed}): shorten them")
     more = ", …" if len(skipped) > _NAMED else ""
     count = "1 sentence is" if len(skipped) == 1 else f"{len(skipped):,} sentences are"
-    logger.warning(f"{count} too long ({allowed}) and skipped: {', '.join(named)}{more}")
+    names = ", ".join(named[:_NAMED])
+    logger.warning(f"{count} too long ({allowed}) and skipped: {names}{more}")
     return kept
 
 

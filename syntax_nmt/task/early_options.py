@@ -9,10 +9,10 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from syntax_nmt.arguments import attribute, positive_int
-from syntax_nmt.data.text_files import AS_TYPED
+from syntax_nmt.data.text_files import AS_TYPED, OF_GZIP, damaged_gzip, open_bytes
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 
 
@@ -100,19 +100,40 @@ def _standard_input(path: str) -> str:
     """
     with exits_in_fairseq_programs():
         if path != "-":
-            sys.stdin = _opened(path)
+            sys.stdin = TypedFile(path)
         elif isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(**AS_TYPED)
     return "-"
 
 
-def _opened(path: str) -> TextIO:
-    try:
-        return open(path, **AS_TYPED)
-    except OSError as error:
-        raise UserError(
-            f"--input {path}: cannot be read ({error.strerror}): check the path"
-        ) from None
+class TypedFile(io.TextIOWrapper):
+    """A text in place of typed lines, plain or `.gz`, read as :data:`AS_TYPED` says.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            stream = open_bytes(path)
+        except UserError as error:
+            raise UserError(f"--input {error}") from None
+        super().__init__(stream, **AS_TYPED)
+        self.path = path
+        self._lines = 0
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        """The next line, as of any text file.
+
+        Raises:
+            UserError: the `.gz` file is damaged.
+        """
+        self._lines += 1
+        with exits_in_fairseq_programs():
+            try:
+                return super().readline(size)
+            except OF_GZIP as error:
+                raise damaged_gzip(self.path, self._lines, error) from error
 
 
 # Each option, with another option of its group that tells whether the program has the group.
@@ -135,6 +156,6 @@ _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "--input": (
         "buffer_size",
-        {"type": _standard_input, "help": "file to read, - = standard input"},
+        {"type": _standard_input, "help": "file to read, plain or .gz; - = standard input"},
     ),
 }

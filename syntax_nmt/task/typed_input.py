@@ -3,6 +3,7 @@ buffers, and stores the strings of pieces.
 """
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -14,6 +15,7 @@ from torch import Tensor
 from syntax_nmt.data.batch import Batch, source_tokens
 from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
 from syntax_nmt.errors import UserError
+from syntax_nmt.task.early_options import TypedFile
 
 logger = logging.getLogger(__name__)
 
@@ -117,8 +119,9 @@ class TypedLines:
             try:
                 line.encode("utf-8")
             except UnicodeEncodeError:
+                text = sys.stdin.path if isinstance(sys.stdin, TypedFile) else "the input"
                 raise UserError(
-                    f"line {number} of the input is not UTF-8: convert it, for instance with iconv"
+                    f"line {number} of {text} is not UTF-8: convert it, for instance with iconv"
                 ) from None
 
 

@@ -6,8 +6,11 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import time
 from dataclasses import replace
+from threading import Thread
 from unittest.mock import Mock
 
 import pytest
@@ -15,6 +18,7 @@ from commands import kill_all, refuse, started, syntax_nmt
 
 from syntax_nmt import FOLDER
 from syntax_nmt.commands import train
+from syntax_nmt.commands.translate import translations
 from syntax_nmt.data.annotation.columns import CHUNK_TAG, TARGET_UPOS
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.training_commands import named_method, next_commands, trainable
@@ -85,12 +89,69 @@ def test_typed_text_is_translated(trained, folder, prepared):
     (folder / "text").write_text(text, "utf-8")
     same = syntax_nmt("translate", folder, "baseline", folder / "text", "--seed", "1")
     assert same.stdout == done.stdout
+    (folder / "text.gz").write_bytes(gzip.compress(text.encode()))
+    same = syntax_nmt("translate", folder, "baseline", folder / "text.gz", "--seed", "1")
+    assert same.stdout == done.stdout
     other = syntax_nmt(
         "translate", folder, "baseline", "--seed", "1", "--", "--beam", "1", stdin=text
     )
     assert len(other.stdout.splitlines()) == 3
     said = refuse("syntax_nmt.cli", "translate", folder, "baseline")
     assert "no such checkpoint: give --seed 1" in said
+
+
+@pytest.mark.dear
+def test_a_pipe_is_translated(trained, folder, prepared, tmp_path):
+    """Also one that is none but in this process, as of the shell's `<(…)`."""
+    text = "".join((prepared.corpus / "test.src").read_text("utf-8").splitlines(True)[:2])
+    command = ("translate", "--seed", "1", folder, "baseline")
+    expected = syntax_nmt(*command, stdin=text).stdout
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    Thread(target=pipe.write_text, args=(text, "utf-8"), daemon=True).start()
+    assert syntax_nmt(*command, pipe).stdout == expected
+    arguments = [sys.executable, "-m", "syntax_nmt.cli", *map(str, command)]
+    shell = f"{shlex.join(arguments)} <(printf %s {shlex.quote(text)})"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, encoding="utf-8")
+    assert (done.stdout, done.returncode) == (expected, 0), done.stderr
+
+
+@pytest.mark.parametrize("log", ["WARNING:", "2026-11-28 08:00:00 | WARNING | "])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_line_that_is_skipped_has_an_empty_translation(log, first, capsys):
+    """All later ones would be shifted."""
+    warning = f"{log}syntax_nmt.task.batches{' | ' if '|' in log else ':'}"
+    logged = [f"{warning}line {number} (9 tokens) is too long: why\n" for number in (1, 3, 7, 6)]
+    printed = [
+        f"S-1\t{warning}line 8 (9 tokens) is text\n",
+        *["D-1\t-0.5\ttwo\ttabs\n", "H-1\t-0.5\ttwo\n", "D-4\t-0.5\t\n", "P-4\t-0.1\n"],
+    ]
+    found = "".join(translations([*logged, *printed] if first else [*printed, *logged]))
+    assert found == "\ntwo\ttabs\n\n\n\n\n\n"
+    assert capsys.readouterr().err.splitlines() == [
+        "warning: line 1 (9 tokens) is too long: why",
+        "warning: line 3 (9 tokens) is too long: why",
+        "warning: line 4 has no translation",
+        "warning: line 6 (9 tokens) is too long: why",
+        "warning: line 7 (9 tokens) is too long: why",
+    ]
+
+
+@pytest.mark.dear
+def test_lines_that_are_too_long(trained, folder, prepared):
+    """They are named, and may be skipped; the last one, too."""
+    word = (prepared.corpus / "test.src").read_text("utf-8").split()[0]
+    text = f"{word}\n{word}{f' {word}' * 1100}\n{word}\n{word}{f' {word}' * 1200}\n"
+    command = ("translate", folder, "baseline", "--seed", "1")
+    said = refuse("syntax_nmt.cli", *command, stdin=text)
+    assert re.search(r"failed: line 2 \([\d]+ source tokens\) is too long .* and 1 more: ", said)
+    skip = ("--", "--skip-invalid-size-inputs-valid-test")
+    done = syntax_nmt(*command, *skip, stdin=text)
+    lines = done.stdout.splitlines()
+    assert (len(lines), lines[1], lines[3], lines[0]) == (4, "", "", lines[2])
+    assert re.findall(r"^warning: (line \d) .* is too long", done.stderr, re.M) == [
+        "line 2", "line 4"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -103,6 +164,7 @@ def test_typed_text_is_translated(trained, folder, prepared):
         (("translate", "{}", "heads"), "no such checkpoint: train it by syntax-nmt train"),
         (("translate", "{}", "pascal", "--seed", "1"), "typed text would need dependency trees"),
         (("translate", "{}", "baseline", "nowhere"), "nowhere: no such file"),
+        (("translate", "{}", "baseline", "/"), "/: no such file"),
         (("train", "nowhere", "baseline"), "nowhere"),
         (("train", "{}", "baseline", "--seeds", "1", "2", "1"), "--seeds: 1 twice: give each"),
         (

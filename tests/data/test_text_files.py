@@ -40,10 +40,10 @@ def test_below_a_file_nothing_can_be_written(tmp_path):
 
 
 def test_a_place_that_can_be_written_stays_as_it_is(tmp_path):
-    check_writable(tmp_path / "new" / "x")
-    assert list((tmp_path / "new").iterdir()) == []
-    with pytest.raises(UserError, match=r"new: cannot be written \(it is a folder\)"):
-        check_writable(tmp_path / "new")
+    check_writable(tmp_path / "new" / "deep" / "x")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(UserError, match=r"cannot be written \(it is a folder\)"):
+        check_writable(tmp_path)
 
 
 def test_a_file_system_that_is_read_only(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer, default_mode
 from syntax_nmt.task.tokenizer import SyntaxWords, SyntaxWordsConfig
-from syntax_nmt.text.cleaning import clean_line, moses_negations, penn_negations
+from syntax_nmt.text.cleaning import clean_line, contractions_apart, moses_negations, penn_negations
 from syntax_nmt.text.unspaced import lacks_spaces, looks_segmented, split_characters
 
 TEXTS = [
@@ -65,6 +65,24 @@ def test_apostrophes_become_plain_where_moses_fails(monkeypatch):
     found = Counter()
     assert tokenizer.tokenize("It’s", found) == tokenizer.tokenize("It's")
     assert found == Counter(apostrophe=1, fallback=1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["i can 't tell", "It 's", "no", "they ’ll go", "do n't"],
+         [(1, "can 't"), (2, "It 's"), (4, "they ’ll"), (5, "do n't")]),
+        (["I &apos;m", "HE &apos;D", "don &apos;t"],
+         [(1, "I &apos;m"), (2, "HE &apos;D"), (3, "don &apos;t")]),
+        (["i can 't", "it 's"], []),  # too few
+        (["I 'm", "It 's", "I 'd", *["I'm, don't"] * 30], []),  # raw, with mistakes
+        (["I 'm", "It 's", "I 'd", *["I'm, don't"] * 25], [(1, "I 'm"), (2, "It 's"), (3, "I 'd")]),
+        (["rock 'n' roll", "the '90s", "He said: 'so what'", "the letter 's'", "n't"] * 9, []),
+    ],
+)  # fmt: skip
+def test_contractions_that_stand_apart(lines, found):
+    """As tokenisers leave them; cut once more they would be other words (`can ' t`)."""
+    assert contractions_apart(lines) == found
 
 
 WORDS = [

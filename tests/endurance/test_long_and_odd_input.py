@@ -141,12 +141,12 @@ def test_the_longest_source(system, inputs, long_lines):
 def test_longer_sources_are_named(system, inputs, long_lines, caplog):
     """Counted over all buffers."""
     flags = (*SEARCH, *inputs, "--buffer-size", "1", "--input", long_lines(LIMIT))
-    message = rf"^syntax-nmt: error: sentence 1 \({LIMIT + 1} source tokens\) is too long"
+    message = rf"^syntax-nmt: error: line 2 \({LIMIT + 1} source tokens\) is too long"
     with pytest.raises(SystemExit, match=message):
         system.type(*flags)
     printed = system.type(*flags, "--skip-invalid-size-inputs-valid-test")
     assert printed.order == [0, 2]
-    assert f"skipped: 1 ({LIMIT + 1} source tokens)" in caplog.text
+    assert f"line 2 ({LIMIT + 1} source tokens) is too long" in caplog.text
 
 
 def test_raw_text_has_its_words(system, inputs, long_lines, tmp_path):

@@ -411,6 +411,21 @@ def test_text_that_is_cut_already_is_not_cut_anew_by_default(chinese):
     assert lines(chinese.parent / "out" / "words" / "valid.zh")[0] == "老人 每天 在 公园 读书 。"
 
 
+def test_english_that_is_cut_already_gets_a_warning(chinese, capsys):
+    """It may be raw text with mistakes, and is not refused."""
+    (chinese / "train.en").write_text("i can 't go .\nI like Python 3 .\n\nhe 's a cat .\n" * 9)
+    main(chinese_command(chinese))
+    said = [line for line in capsys.readouterr().err.splitlines() if "contractions" in line]
+    assert said == [
+        f"warning: {chinese}/train.en: 18 of 36 lines have contractions apart from their words, "
+        "such as line 1 (can 't): if the text is tokenised, give --target-tokenizer none, or penn "
+        "makes other words of them"
+    ]
+    main(chinese_command(chinese, "--target-tokenizer", "none"))
+    assert "contractions" not in capsys.readouterr().err
+    assert lines(chinese.parent / "out" / "words" / "train.en")[0] == "i can 't go ."
+
+
 def test_what_jobs_have_parsed_is_used_and_never_removed(raw, models, prepared, tmp_path, capsys):
     """As the guide says for clusters: words, shards, merge, and prepare again."""
     folder = tmp_path / "out"

@@ -50,6 +50,14 @@ def test_done_again_when_its_file_is_gone_or_other(work, tmp_path):
     assert work() == 3
 
 
+def test_below_a_file_no_record_is_damaged(tmp_path):
+    """The folder to work in is refused later, and for what it is."""
+    (tmp_path / "file").touch()
+    said = []
+    assert Steps(tmp_path / "file" / "steps.json", said.append).report("copy") is None
+    assert not said
+
+
 @pytest.mark.parametrize("damaged", ["{", "[]", "3", "[" * 100_000])
 def test_a_damaged_record_is_no_record(work, tmp_path, damaged):
     assert work() == 1

@@ -72,6 +72,29 @@ def test_what_is_on_the_sheet(sheet):
     assert page.count("<article") == len(rows)
 
 
+def test_a_sheet_is_not_replaced_by_another(sheet):
+    """Marks go with one key alone, and may stand in the sheet itself."""
+    folder, _, _ = sheet
+    made = folder / "sheet"
+    command = ["rate", "--source", folder / "source", "--reference", folder / "ref"]
+    for name in ("base", "ours", "same"):
+        command += ["--system", name, folder / name]
+    command += ["--destdir", made, "--sentences"]
+    before = {path: path.read_bytes() for path in made.iterdir()}
+    assert len(before) == 3
+    assert refused(*command, 39).startswith(f"{made / 'sheet.tsv'}: is of another sheet, or marked")
+    assert refused(*command, 40, "--seed", 2).startswith(f"{made / 'sheet.tsv'}: is of another")
+    assert {path: path.read_bytes() for path in made.iterdir()} == before
+    (made / "sheet.tsv").unlink()
+    assert refused(*command, 39).startswith(f"{made / 'sheet.html'}: is of another sheet")
+    main([*map(str, command), "40"])
+    assert {path: path.read_bytes() for path in made.iterdir()} == before
+    marked = before[made / "sheet.tsv"] + b"1-1\t5\n"
+    (made / "sheet.tsv").write_bytes(marked)
+    assert "or marked: give a new --destdir" in refused(*command, 40)
+    assert (made / "sheet.tsv").read_bytes() == marked
+
+
 def filled(folder, name, mark):
     """Writes the marks of a rater; `mark` gives them by the systems of an item."""
     key = json.loads((folder / "sheet/key.json").read_text())

@@ -305,7 +305,7 @@ def test_selected_sentences_by_hand(tmp_path, capsys, options, expected):
     command = ["select", tmp_path / "trees", *options, "--text", text, "--destdir", tmp_path / "d"]
     if not expected:
         assert "none of 4 sentences has what is asked for" in refused(*command)
-        assert not (tmp_path / "d" / "text").exists()
+        assert not (tmp_path / "d").exists()
         return
     found = figures(capsys, *command)
     assert (found["sentences"], found["sentences_without_tree"]) == (4, 1)
@@ -335,3 +335,4 @@ def test_what_select_refuses(tmp_path, monkeypatch, options, message):
     (tmp_path / "trees").write_text(GERMAN, encoding="utf-8")
     write(tmp_path / "short", ["eins"])
     assert refused("select", "trees", *options).startswith(message)
+    assert not (tmp_path / "d").exists()

@@ -1,7 +1,9 @@
 """While fairseq parses a command line: misspelled names, numbers, alignments, text to translate."""
 
 import argparse
+import gzip
 import io
+import random
 import sys
 
 import pytest
@@ -11,6 +13,7 @@ from fairseq import options
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.misspelled_names import refuse_misspelled_names
+from syntax_nmt.task.typed_input import TypedLines
 
 OURS = ("data-bin", "--user-dir", USER_DIR)
 
@@ -71,6 +74,31 @@ def test_only_newlines_end_lines_and_a_byte_order_mark_is_no_text(parser, tmp_pa
     assert parser.parse_args(["--input", str(path)]).input == "-"
     with sys.stdin:
         assert list(sys.stdin) == ["ein\rHaus\n", "\ufeffein Baum\r\n"]
+
+
+def test_compressed_text_is_read_likewise(parser, tmp_path):
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress("\ufeffein\rHaus\nein Baum\r\n".encode()))
+    parser.parse_args(["--input", str(path)])
+    with sys.stdin:
+        assert list(sys.stdin) == ["ein\rHaus\n", "ein Baum\r\n"]
+    path.write_bytes(b"ein Haus\n")
+    parser.parse_args(["--input", str(path)])
+    with sys.stdin, pytest.raises(UserError, match=r"text\.gz:1: the gzip file is damaged or trun"):
+        sys.stdin.readline()
+    text = "".join(map(str, random.Random(1).choices(range(10), k=90_000)))
+    path.write_bytes(gzip.compress(f"ein Haus\n{text}\n".encode())[:-9_000])
+    parser.parse_args(["--input", str(path)])
+    with sys.stdin, pytest.raises(UserError, match=r"text\.gz:2: the gzip file is damaged or trun"):
+        list(sys.stdin)
+
+
+def test_a_file_that_is_not_utf8_is_named(parser, tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"good\nbad \xff\n")
+    parser.parse_args(["--input", str(path)])
+    with sys.stdin, pytest.raises(UserError, match=rf"^line 2 of {path} is not UTF-8: co"):
+        TypedLines().add(list(sys.stdin))
 
 
 def test_piped_text_is_read_likewise_whatever_the_locale(parser, monkeypatch):

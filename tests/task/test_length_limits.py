@@ -32,17 +32,30 @@ def test_the_first_of_them_is_named():
     with pytest.raises(UserError, match=r"sentence 1 \(6 source and 6 target tokens\)") as error:
         within_limits(np.arange(3), dataset(3, 6, 7), (5, 5), may_skip=False)
     assert "the limit is 5 source and 5 target tokens" in str(error.value)
-    assert "tokens, EOS counts), and 1 more: shorten" in str(error.value)
-    with pytest.raises(UserError, match=r"EOS counts\): shorten what is"):
+    assert "tokens, EOS counts; the first sentence is 0), and 1 more: shorten" in str(error.value)
+    with pytest.raises(UserError, match=r"the first sentence is 0\): shorten what is"):
         within_limits(np.arange(2), dataset(3, 6), (5, 5), may_skip=False)
 
 
 def test_those_that_are_skipped_are_named(caplog):
     with caplog.at_level(logging.WARNING):
-        kept = within_limits(np.arange(3), dataset(6, 3, 7, targets=False), (5, 9), True, 500)
+        kept = within_limits(np.arange(3), dataset(6, 3, 7, targets=False), (5, 9), True)
     assert kept.tolist() == [1]
     assert "2 sentences" in caplog.text
-    assert "500 (6 source tokens), 502 (7 source tokens)" in caplog.text
+    assert "0 (6 source tokens), 2 (7 source tokens)" in caplog.text
+
+
+def test_of_typed_text_the_lines_are_named(caplog):
+    """From 1, as editors have them."""
+    long = dataset(6, 3, 7, targets=False)
+    with pytest.raises(UserError, match=r"^line 501 \(6 source tokens\) .*counts\), and 1 more"):
+        within_limits(np.arange(3), long, (5, 9), False, 500)
+    with caplog.at_level(logging.WARNING):
+        within_limits(np.arange(3), long, (5, 9), True, 500)
+    limit = "is too long (the limit is 5 source and 9 target tokens, EOS counts): it is skipped"
+    assert caplog.messages == [
+        f"line 501 (6 source tokens) {limit}", f"line 503 (7 source tokens) {limit}"
+    ]  # fmt: skip
 
 
 def test_many_are_not_all_named(caplog):
@@ -72,8 +85,7 @@ def test_all_of_a_typed_buffer_may_be_skipped(caplog):
     with caplog.at_level(logging.WARNING):
         kept = within_limits(np.arange(1), dataset(6), (5, 5), may_skip=True, before=7)
     assert not len(kept)
-    assert "1 sentence is too long" in caplog.text
-    assert "skipped: 7 (6 source" in caplog.text
+    assert "line 8 (6 source and 6 target tokens) is too long" in caplog.text
 
 
 @pytest.mark.parametrize(
