@@ -130,7 +130,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             given = arguments[1:]
             if getattr(module, "TAKES_MORE", False):
                 end = given.index("--") if "--" in given else len(given)
-                args = parser.parse_args(given[:end])
+                # Otherwise `translate DIR METHOD --seed 1 TEXT` has no place for TEXT.
+                args = parser.parse_intermixed_args(given[:end])
                 args.more = given[end + 1 :]
             else:
                 args = parser.parse_args(given)

@@ -181,6 +181,11 @@ def test_mistakes_are_one_line(folder, words, part):
     assert part in refuse("syntax_nmt.cli", *(word.format(folder) for word in words))
 
 
+def test_a_text_may_follow_options(folder, prepared):
+    command = ("translate", folder, "baseline", "--seed", "1", prepared.corpus / "test.src")
+    assert "test.src" in syntax_nmt(*command, "--dry-run").stdout
+
+
 def test_a_method_whose_annotation_is_missing_is_refused_by_name(folder, tmp_path):
     plain = shutil.copytree(folder / "data-bin", tmp_path / "data-bin")
     (plain / "syntax.json").unlink()
