@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
         state = average_checkpoints(paths)
     with write_binary_atomically(args.output) as stream:
         torch.save(state, stream)
-    tell(f"{args.output}: the mean of {', '.join(path.name for path in paths)}")
+    tell(f"{args.output}: the mean of {', '.join(map(str, paths))}")
 
 
 def _chosen(inputs: Sequence[Path], last: int | None, by: str) -> list[Path]:

@@ -12,8 +12,11 @@ from torch import Tensor
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
 from syntax_nmt.checkpoints.loading import check_buildable
+from syntax_nmt.checkpoints.task_checkpoints import VOCABULARIES
 from syntax_nmt.errors import UserError, errors_of
 from syntax_nmt.progress import Progress
+
+_REMEDY = "average checkpoints of one training"
 
 
 def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
@@ -26,10 +29,11 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         paths: checkpoints of fairseq-train.
 
     Raises:
-        UserError: a file is no checkpoint, its weights have other names or shapes, or the options
-            of the first could run code or are of no translation or language model.
+        UserError: a file is no checkpoint, or of another training than the first; or the options of
+            the first could run code or are of no translation or language model.
     """
     state = _load(paths[0])
+    about = _about(state)
     state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
     with errors_of(paths[0]):
         check_buildable(state["cfg"])  # every program will build from the result
@@ -42,8 +46,12 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         if owners[name] == name and weight.is_floating_point()
     }
     for path in Progress(paths[1:], "averaging", "checkpoints"):
-        others = _load(path)["model"]
+        other = _load(path)
+        others = other["model"]
         _check_same(path, {n: tuple(w.shape) for n, w in others.items()}, paths[0], shapes)
+        for what, here in _about(other).items():
+            if None not in (here, about[what]) and here != about[what]:
+                raise UserError(f"{path}: has another {what} than {paths[0]}: {_REMEDY}")
         for name, total in sums.items():
             total.add_(others[name])
     for total in sums.values():
@@ -87,8 +95,19 @@ def _check_same(
         if here != there:
             raise UserError(
                 f"{path}: {name} is {_describe(here)}, in {first_path} it is {_describe(there)}: "
-                "average checkpoints of one training"
+                f"{_REMEDY}"
             )
+
+
+def _about(state: dict[str, Any]) -> dict[str, Any]:
+    """What models have in common whose weights may be averaged; None = not known."""
+    model, task = (state["cfg"].get(group) for group in ("model", "task"))
+    return {
+        "architecture": getattr(model, "arch", None),
+        "source language": getattr(task, "source_lang", None),
+        "target language": getattr(task, "target_lang", None),
+        "vocabulary": (state.get("task_state") or {}).get(VOCABULARIES),
+    }
 
 
 def _describe(shape: tuple[int, ...] | None) -> str:

@@ -206,13 +206,13 @@ def _write_all(
                     names = (f"{text.tokens.name}.{kind.name}" for kind in source.kinds)
                     projected.update(dict.fromkeys(names, found))
         labels = {**_counted_labels(texts, projected, known, choices), **known}
+        lists = []
         for kind in labels:
             if kind in given or kind not in known:
                 content = "\n".join([*labels[kind], ""])
-                (staging / str(kind.labels_file)).write_text(content, encoding="utf-8")
-        if choices.given is not None:
-            refuse_two_lists([staging / str(kind.labels_file) for kind in given], choices.given,
-                             manifest, projected)  # fmt: skip
+                lists.append(staging / str(kind.labels_file))
+                lists[-1].write_text(content, encoding="utf-8")
+        refuse_two_lists(lists, choices.given, manifest, projected)
         written = {}
         for text in texts:
             for kind in text.annotation:

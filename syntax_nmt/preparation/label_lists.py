@@ -94,15 +94,17 @@ def labels_on_record(
 
 def refuse_two_lists(
     files: Iterable[Path],
-    given: Path,
+    given: Path | None,
     manifest: dict[str, AnnotationFile],
     made_anew: Container[str],
 ) -> None:
-    """Refuses given lists if files of the folder were made with others and are not made anew.
+    """Refuses lists if files of the folder were made with others and are not made anew.
+
+    They are those of another split, or of the other direction.
 
     Args:
         files: the lists, as they will be written.
-        given: as `--labels` has it, for messages.
+        given: as `--labels` has it, for messages; None = lists of the training text.
         made_anew: names of annotation files.
 
     Raises:
@@ -112,9 +114,12 @@ def refuse_two_lists(
     for file in files:
         name = _made_with_other_labels(file, kept)
         if name is not None:
+            lists = "the training text" if given is None else f"--labels {given}"
+            keep = ", or --labels with the folder of the lists to keep" if given is None else ""
             raise UserError(
-                f"--labels {given}: {name} was made with another {file.name} and is not made anew: "
-                "give the prefixes of all splits"
+                f"{lists}: {name} was made with another {file.name} and is not made anew: give the "
+                f"prefixes of all splits{keep}; the other direction needs a copy of the folder, or "
+                "the same lists"
             )
 
 

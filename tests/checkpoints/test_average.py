@@ -135,4 +135,27 @@ def test_another_model_is_refused_by_the_command(folder):
     command = ("syntax_nmt.cli", "average", folder / "a.pt", folder / "plain.pt")
     assert "is missing" in refuse(*command, "--output", folder / "x.pt")
     done = succeed(*command[:3], "--output", folder / "x.pt")
-    assert "the mean of a.pt" in done.stdout
+    assert f"the mean of {folder / 'a.pt'}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        (lambda state: state["cfg"]["task"].update(source_lang="de"), "source language"),
+        (lambda state: state["task_state"]["vocabularies"].update(target="f3"), "vocabulary"),
+        (lambda state: setattr(state["cfg"]["model"], "arch", "pascal"), "architecture"),
+    ],
+)
+def test_weights_of_the_same_shapes_of_another_training(folder, changed, what):
+    """A mean of models of two directions would translate neither."""
+    model, task, cfg = build(folder, ARCH)
+    for name, change in (("a.pt", None), ("b.pt", changed), ("old.pt", None)):
+        state = torch.load(save_checkpoint(folder / name, model, cfg))
+        if name != "old.pt":
+            state["task_state"] = task.state_dict()
+        if change is not None:
+            change(state)
+        torch.save(state, folder / name)
+    averaged(folder, folder / "a.pt", folder / "old.pt")
+    with pytest.raises(SystemExit, match=f"b.pt: has another {what} than .*a.pt: average"):
+        averaged(folder, folder / "a.pt", folder / "b.pt")

@@ -217,6 +217,23 @@ def test_a_split_of_another_list_is_not_left_behind(folders):
     assert lists(second) == before
 
 
+def test_a_list_of_the_training_text_leaves_no_split_behind(folders):
+    """As of changed annotation, another threshold, or the other direction of a folder."""
+    _, second = folders
+    run(second, splits=("train",), feature_threshold=1)
+    binarize_valid(second, None)
+    before = lists(second)
+    run(second, splits=("train",), feature_threshold=1)  # the same lists
+    parses = second / "tok/train.de.conllu"
+    parses.write_text(parses.read_text("utf-8").replace("\tDET\t", "\tPRON\t"), "utf-8")
+    said = r"the training text: valid\.de-en\.de\.upos was made with another dict\.upos\.txt and is"
+    with pytest.raises(UserError, match=said):
+        run(second, splits=("train",), feature_threshold=1)
+    assert lists(second) == before
+    run(second, splits=("train", "valid"), feature_threshold=1)
+    assert lists(second) != before
+
+
 def binarize_valid(folder, labels):
     write(folder, "valid", OTHER)
     for lang in ("de", "en"):
