@@ -17,6 +17,7 @@ import numpy as np
 from syntax_nmt.data.text_files import check_regular
 
 MAGIC = b"MMIDIDX\x00\x00"
+_OLDER_MAGIC = b"TNTIDX\x00\x00"
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, number type, rows
 _VERSION = 1
 _BLOCK = 1 << 18  # rows that are looked at together
@@ -106,6 +107,8 @@ def _header(path: str) -> tuple[np.dtype, int]:
     check_regular(path)
     with open(path, "rb") as stream:
         header = stream.read(_HEADER.size)
+    if header.startswith(_OLDER_MAGIC):
+        raise ValueError(f"{path}: made with --dataset-impl lazy or cached: leave it out")
     if not header.startswith(MAGIC) or len(header) < _HEADER.size:
         raise ValueError(f"{path}: damaged (no index of fairseq's mmap format)")
     _, version, number_type, rows = _HEADER.unpack(header)

@@ -103,9 +103,12 @@ def _token_prefix(destdir: Path, split: str, pair: tuple[str, str], lang: str) -
     """fairseq's files of this text; a folder made for the other direction serves as well."""
     for prefix in split_prefixes(destdir, split, *pair, combine=False):
         return Path(f"{prefix}.{lang}")
+    text = destdir / f"{split}.{'-'.join(pair)}.{lang}"
+    if text.is_file():
+        raise UserError(f"{text}: is raw text: run fairseq-preprocess without --dataset-impl raw")
     raise UserError(
-        f"{destdir}/{split}.{'-'.join(pair)}.{lang}.idx: not found: run fairseq-preprocess first, "
-        f"with the same languages, prefixes and --destdir"
+        f"{text}.idx: not found: run fairseq-preprocess first, with the same languages, prefixes "
+        "and --destdir"
     )
 
 

@@ -119,6 +119,20 @@ class AnnotatedSplits:
             check_texts(prefix, dict(zip((source, target), self._vocabularies)))
         return prefixes
 
+    def why_missing(self, split: str, epoch: int) -> str:
+        """Why fairseq finds no texts of a split.
+
+        Args:
+            split: train, valid, test, …
+            epoch: chooses among several data folders.
+        """
+        folder, source = self._folder(split, epoch), self._cfg.source_lang
+        if any(folder.glob(f"{split}.*-*.{source}.idx")):
+            return "its texts are binarised: leave --dataset-impl raw out"
+        if any(folder.glob(f"{split}.*-*.{source}")):
+            return "its texts are not binarised: add --dataset-impl raw"
+        return "the data folder has no such split"
+
     def annotated(
         self, pairs: LanguagePairDataset, prefixes: Sequence[Path], split: str
     ) -> LanguagePairDataset | SyntaxDataset:

@@ -70,6 +70,10 @@ class AnnotationInputs:
         if parser is not None:
             self._asked_for.append(("--parser-config", PARSED_KINDS))
 
+    def expect_nothing(self) -> None:
+        """Nobody asks for annotation now: there is no warning if no model reads it."""
+        self._asked_for = []
+
     def trained_by(self, name: str, criterion: Any) -> None:
         """Says what trains the model.
 

@@ -133,7 +133,9 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
             if cfg.upsample_primary == -1:  # fairseq's default, with which it cannot join texts
                 cfg.upsample_primary = 1
             task = super().setup_task(cfg, **kwargs)
-            if not kwargs.get("from_checkpoint"):
+            if kwargs.get("from_checkpoint"):  # the options are those of its training
+                task.inputs.expect_nothing()
+            else:
                 task._model_files = check_models(cfg, (task.src_dict, task.tgt_dict))
             return task
 
@@ -170,7 +172,7 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
             try:
                 super().load_dataset(split, epoch, combine, **kwargs)
             except FileNotFoundError as error:
-                raise UserError(f"{error}: the data folder has no such split") from None
+                raise UserError(f"{error}: {self.splits.why_missing(split, epoch)}") from None
             self.datasets[split] = self.splits.annotated(self.datasets[split], prefixes, split)
 
     def get_batch_iterator(self, dataset: FairseqDataset, **kwargs: Any) -> EpochBatchIterator:

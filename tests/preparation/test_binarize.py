@@ -401,6 +401,24 @@ def test_what_is_missing_is_named(corpus):
             run(corpus, trainpref=f"{corpus}/{prefix}", validpref=f"{corpus}/bpe/train")
 
 
+@pytest.mark.parametrize(
+    ("implementation", "said"),
+    [
+        ("raw", r"train\.de-en\.de: is raw text: run fairseq-preprocess without --dataset"),
+        (
+            "lazy",
+            r"train\.de-en\.de\.idx: made with --dataset-impl lazy or cached: leave it out",
+        ),
+    ],
+)
+def test_text_in_another_format(corpus, implementation, said):
+    """The same line of fairseq-preprocess would write the same."""
+    more = f"--dataset-impl={implementation}"
+    run_preprocess(corpus, more, trainpref=corpus / "bpe" / "train")
+    with pytest.raises(UserError, match=said):
+        run(corpus)
+
+
 def test_parts_of_the_training_text_with_the_chunk_types_of_all(tmp_path):
     """`train` and `train1`, which fairseq joins; fairseq-preprocess makes them one at a time."""
     write_texts(tmp_path, "one", SENTENCES[:2])

@@ -78,6 +78,20 @@ def test_what_is_not_given(tmp_path, given, taken):
     assert (cfg.source_lang, cfg.target_lang) == taken
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("test.pt-BR-en.en.idx", "its texts are binarised: leave --dataset-impl raw out"),
+        ("test.pt-BR-en.en", "its texts are not binarised: add --dataset-impl raw"),
+        ("valid.pt-BR-en.en", "the data folder has no such split"),
+    ],
+)
+def test_a_split_in_another_format(tmp_path, file, said):
+    cfg = SyntaxTranslationConfig(data=str(tmp_path), source_lang="en", target_lang="pt-BR")
+    (tmp_path / file).touch()
+    assert AnnotatedSplits(cfg, (Dictionary(), Dictionary())).why_missing("test", 1) == said
+
+
 def test_a_language_without_texts(tmp_path):
     cfg = languages(tmp_path, "fr", None)
     with pytest.raises(UserError, match=r"give --source-lang and --target-lang .*en, fr, pt-BR"):

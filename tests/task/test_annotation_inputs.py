@@ -167,6 +167,15 @@ def test_options_without_effect_are_warned_of_once(
     assert [record.message.partition(":")[0] for record in caplog.records] == named
 
 
+def test_options_of_a_checkpoint_are_not_asked_for(caplog):
+    """`from_pretrained` sets up the task of the training."""
+    inputs = inputs_of([PHRASES], parse)
+    inputs.expect_nothing()
+    with caplog.at_level(logging.WARNING):
+        inputs.for_forward([reading()], sample(**ALL))
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("given", [{}, ALL])
 @pytest.mark.parametrize("kind", [HEADS, PHRASES])
 def test_ensembles_with_a_model_that_takes_no_annotation_are_refused_at_once(kind, given):
