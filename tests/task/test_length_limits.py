@@ -70,7 +70,8 @@ def test_all_of_them():
         within_limits(np.arange(2), dataset(6, 7), (5, 5), may_skip=True)
 
 
-def test_lines_are_counted_over_all_buffers():
+def test_lines_are_counted_over_all_buffers(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)  # where --input puts its file
     lines = TypedLines()
     lines.add(["a", "b", "👩\u200d👩"])
     assert lines.before == 0
