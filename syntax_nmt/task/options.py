@@ -82,4 +82,5 @@ class SyntaxTranslationConfig(_LoadingOptions):
     # of a program that loads models, which are checked first
     path: Optional[str] = II("common_eval.path")
     lm_path: Optional[str] = II("generation.lm_path")
+    model_overrides: str = II("common_eval.model_overrides")
     checkpoint_shard_count: int = II("checkpoint.checkpoint_shard_count")

@@ -51,6 +51,7 @@ from syntax_nmt.task.training_checks import (
     warn_of_untrained_parts,
 )
 from syntax_nmt.task.typed_input import TypedInput
+from syntax_nmt.task.yaml_options import refuse_misspelled_overrides
 
 logger = logging.getLogger(__name__)
 
@@ -246,11 +247,12 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
 
         Raises:
             UserError: the training was started wrongly, its checkpoint is missing, damaged, of
-                other data or another method, a YAML has a key that is no option of the model, or a
-                parser is missing; one line says so.
+                other data or another method, a YAML or `--model-overrides` has a key that is no
+                option of the model, or a parser is missing; one line says so.
         """
         with exits_in_fairseq_programs():
             if from_checkpoint:  # perhaps of a newer version, with options unknown here
+                refuse_misspelled_overrides(interpolated_option(self.cfg, "model_overrides"), cfg)
                 keep_defaults(cfg)
             else:
                 check_start(self.cfg, cfg)

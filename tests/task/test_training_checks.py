@@ -1,5 +1,6 @@
 """Before a training: processes train together, a warm-up is not too long, counts begin anew."""
 
+import re
 from argparse import Namespace
 
 import pytest
@@ -12,8 +13,31 @@ from small_models import build, random_sentences
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.resuming import is_at_end
 from syntax_nmt.task.training_checks import check_joined, warn_of_long_warmup
+from syntax_nmt.task.yaml_options import refuse_misspelled_overrides
 
 TORCHRUN = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "RANK": "1", "WORLD_SIZE": "3"}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "meant"),
+    [
+        ("{'no_joint_scor': True}", "no_joint_score"),
+        ("{'no_joint_score': True, 'decoder_layer': 3}", "decoder_layers"),
+        ("{'no_joint_score': True, 'data': 'x', 'max_source_positions': 3, 'beam': 1}", None),
+        ("{'of_another_model': 1}", None),
+        ("{'task': {'data': 'x'}}", None),
+        ("{", None),
+        (None, None),
+    ],
+)
+def test_misspelled_overrides(overrides, meant):
+    options = Namespace(arch="bi_scale_rnn_tiny")
+    if meant is None:
+        refuse_misspelled_overrides(overrides, options)
+        return
+    said = f"is no option of bi_scale_rnn_tiny: did you mean {meant}?"
+    with pytest.raises(UserError, match=re.escape(said)):
+        refuse_misspelled_overrides(overrides, options)
 
 
 @pytest.fixture
