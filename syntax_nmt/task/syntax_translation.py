@@ -39,6 +39,7 @@ from syntax_nmt.task.annotated_splits import AnnotatedSplits, check_languages
 from syntax_nmt.task.annotation_inputs import AnnotationInputs, annotation_read_by
 from syntax_nmt.task.batches import batch_iterator, within_limits
 from syntax_nmt.task.early_options import check_while_parsing
+from syntax_nmt.task.misspelled_names import refuse_misspelled_overrides
 from syntax_nmt.task.options import SyntaxTranslationConfig
 from syntax_nmt.task.raw_text_hooks import RawTextHooks
 from syntax_nmt.task.resuming import STATE, Resuming, counted_validations
@@ -51,7 +52,6 @@ from syntax_nmt.task.training_checks import (
     warn_of_untrained_parts,
 )
 from syntax_nmt.task.typed_input import TypedInput
-from syntax_nmt.task.yaml_options import refuse_misspelled_overrides
 
 logger = logging.getLogger(__name__)
 

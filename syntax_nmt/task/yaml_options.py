@@ -1,6 +1,5 @@
-"""The keys of `model:` in a YAML of fairseq-hydra-train and of `--model-overrides`, checked."""
+"""The keys of `model:` in a YAML of fairseq-hydra-train, checked."""
 
-import ast
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -8,12 +7,11 @@ from typing import Any
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
-from syntax_nmt.arguments import Action, Namespace, flag
+from syntax_nmt.arguments import Action, flag
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.family_options import command_line_options, how_to_have, is_of_another
 
 _OF_FAIRSEQ = ("_name", "arch")
-_CLOSE = 0.85  # of names: a letter or two differ
 
 
 def refuse_unknown_options(cfg: Any) -> None:
@@ -36,36 +34,6 @@ def refuse_unknown_options(cfg: Any) -> None:
     options = command_line_options(model)
     _refuse(name, cfg.keys(), options)
     _refuse_text(cfg, options)
-
-
-def refuse_misspelled_overrides(text: str | None, cfg: Any) -> None:
-    """Refuses a key of `--model-overrides` that is close to an option of the model, but none.
-
-    fairseq drops such keys. Others may be options of another group, or of another model.
-
-    Args:
-        text: a dictionary as Python writes it.
-        cfg: the options of a model of `--path`.
-
-    Raises:
-        UserError: names the key, and the option that was meant.
-    """
-    names = vars(cfg) if isinstance(cfg, Namespace) else cfg
-    name = names.get("_name") or names.get("arch")
-    model = ARCH_MODEL_REGISTRY.get(name)
-    try:
-        overrides = ast.literal_eval(text or "{}")
-    except (ValueError, SyntaxError):  # fairseq reports it
-        return
-    if not isinstance(overrides, dict) or not hasattr(model, "feature_options"):
-        return
-    options = command_line_options(model)
-    for key in map(str, overrides):
-        close = get_close_matches(key, options, n=1, cutoff=_CLOSE)
-        if close and key not in options:
-            raise UserError(
-                f"--model-overrides: {key} is no option of {name}: did you mean {close[0]}?"
-            )
 
 
 def _refuse(name: str, keys: Iterable[Any], known: Collection[str]) -> None:

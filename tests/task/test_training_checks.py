@@ -11,9 +11,9 @@ from fairseq_cli import train
 from small_models import build, random_sentences
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.task.misspelled_names import refuse_misspelled_overrides
 from syntax_nmt.task.resuming import is_at_end
 from syntax_nmt.task.training_checks import check_joined, warn_of_long_warmup
-from syntax_nmt.task.yaml_options import refuse_misspelled_overrides
 
 TORCHRUN = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "RANK": "1", "WORLD_SIZE": "3"}
 
@@ -25,6 +25,7 @@ TORCHRUN = {"MASTER_ADDR": "localhost", "MASTER_PORT": "1", "RANK": "1", "WORLD_
         ("{'no_joint_score': True, 'decoder_layer': 3}", "decoder_layers"),
         ("{'no_joint_score': True, 'data': 'x', 'max_source_positions': 3, 'beam': 1}", None),
         ("{'of_another_model': 1}", None),
+        ("{'encoder_layers': 3}", None),  # of a Transformer in the same ensemble
         ("{'task': {'data': 'x'}}", None),
         ("{", None),
         (None, None),
