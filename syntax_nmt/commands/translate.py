@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
         train = f"train it by syntax-nmt train {args.prepared} {method.save_dir}"
         raise UserError(f"{path}: no such checkpoint{there or f': {train}'}")
     with open_output(STDOUT) as out, open(args.text, "rb") if piped else nullcontext() as stdin:
-        printed = lines_of(command, training_threads(data), errors_after=True, stdin=stdin)
+        printed = lines_of(command, training_threads(data), errors="after", stdin=stdin)
         for translation in translations(printed):
             out.write(translation)
             out.flush()

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from syntax_nmt.errors import UserError
 
@@ -20,8 +20,7 @@ _SHOWN = 3  # lines of a program that failed without one
 def lines_of(
     command: Sequence[str],
     environment: Mapping[str, str] | None = None,
-    errors_too: bool = False,
-    errors_after: bool = False,
+    errors: Literal["hidden", "among", "after"] = "hidden",
     stdin: BinaryIO | None = None,
 ) -> Iterator[str]:
     """What a program prints, line by line while it runs. It ends when nobody asks for more.
@@ -29,19 +28,19 @@ def lines_of(
     Args:
         command: one of fairseq's programs, and its arguments.
         environment: variables beside those of this process.
-        errors_too: its standard error is among the lines; otherwise it is shown on failure alone.
-        errors_after: its standard error comes after all other lines, so that it cuts none in two.
+        errors: where the lines of its standard error are: among the others as they come, after
+            them so that they cut none in two, or nowhere unless it fails.
         stdin: what the program reads; None = what this process would.
 
     Raises:
         UserError: it failed; with its last lines.
     """
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as kept:
         process = subprocess.Popen(
             [sys.executable, "-m", _MODULES[command[0]], *command[1:]],
             stdin=stdin,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if errors_too else errors,
+            stderr=subprocess.STDOUT if errors == "among" else kept,
             encoding="utf-8",
             errors="replace",
             env={**os.environ, **(environment or {})},
@@ -56,11 +55,11 @@ def lines_of(
         finally:
             process.terminate()
             process.wait()
-        errors.seek(0)
+        kept.seek(0)
         if status:
-            said = [*last, *errors]
+            said = [*last, *kept]
             named = [line.split(_ERROR, 1)[1] for line in said if _ERROR in line]
             reason = named[-1] if named else " / ".join(map(str.strip, said[-_SHOWN:]))
             raise UserError(f"{command[0]} failed: {reason.strip() or f'exit status {status}'}")
-        if errors_after:
-            yield from errors
+        if errors == "after":
+            yield from kept

@@ -82,7 +82,7 @@ def train(training: Training) -> None:
     log = training.folder / LOG
     tell(f"{training.name}: training, log: {log}")
     with log.open("a", encoding="utf-8") as stream:
-        for line in lines_of(training.train, training_threads(training.data), errors_too=True):
+        for line in lines_of(training.train, training_threads(training.data), errors="among"):
             stream.write(line)
             stream.flush()
             news = news_of(line)
