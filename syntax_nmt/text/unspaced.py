@@ -132,7 +132,7 @@ def looks_segmented(lines: Iterable[str]) -> bool:
 
 
 def lacks_spaces(lines: Iterable[str]) -> bool:
-    """Whether most lines have no spaces between words: in such a script, or as spaces were lost.
+    """Whether most lines have no spaces between words: their script has none, or they were lost.
 
     Args:
         lines: text; no more than 2,000 lines are read.

@@ -288,7 +288,7 @@ def test_sentences_that_the_default_tokeniser_takes_for_words_are_noted(files, c
     command = ["score", reference, "--reference", reference]
     main([*command])
     assert f"{reference} has no spaces between words, so that words of" in capsys.readouterr().err
-    for option in (["--tokenize", "zh"], ["--tokenize", "char"], ["--force"]):
+    for option in (["--tokenize", "zh"], ["--tokenize", "char"], ["-m", "chrf"], ["--force"]):
         main([*command, *option])
         assert "has no spaces" not in capsys.readouterr().err
     write(files / "zh", [" ".join(line) for line in chinese])

@@ -31,6 +31,7 @@ from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 from syntax_nmt.scoring.word_order import word_order
 
 _FEW = 100  # sentences
+_OF_CHARACTERS = {"chrf", "char-bleu"}
 _SENTENCE_SCORES, _OUTPUT_LINKS = "--sentence-scores", "--output-links"
 METRIC_NEEDS = {
     "sentence_metric": ("sentence_scores",),
@@ -144,7 +145,7 @@ def metric_set(args: argparse.Namespace, test_set: TestSet, *more: str) -> Metri
     )
     if not args.force and args.tokenize != "none" and "bleu" in args.metrics:
         note_if_tokenised(test_set)
-    if not args.force and args.tokenize is None:
+    if not args.force and args.tokenize is None and set(args.metrics) - _OF_CHARACTERS:
         note_if_unspaced(test_set)
     given = [*_word_order(args, test_set), *_sentence_scores(args, test_set)]
     return MetricSet([*args.metrics, *more], settings, given)
