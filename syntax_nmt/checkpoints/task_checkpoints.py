@@ -20,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 from syntax_nmt.arguments import Namespace
 from syntax_nmt.checkpoints.check import check_checkpoint, check_loaded, read_checkpoint
 from syntax_nmt.errors import UserError
+from syntax_nmt.text.languages import SOURCE, TARGET
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ Vocabularies = tuple[Dictionary, Dictionary]
 
 VOCABULARIES = "vocabularies"  # in a checkpoint's state of the task
 NO_CHECKPOINT = "no such checkpoint: give --path files of fairseq-train"
-_SIDES = ("source", "target")
+_SIDES = (SOURCE, TARGET)
 _EMBEDDINGS = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 

@@ -49,9 +49,7 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         other = _load(path)
         others = other["model"]
         _check_same(path, {n: tuple(w.shape) for n, w in others.items()}, paths[0], shapes)
-        for what, here in _about(other).items():
-            if None not in (here, about[what]) and here != about[what]:
-                raise UserError(f"{path}: has another {what} than {paths[0]}: {_REMEDY}")
+        _check_about(path, _about(other), paths[0], about)
         for name, total in sums.items():
             total.add_(others[name])
     for total in sums.values():
@@ -97,6 +95,15 @@ def _check_same(
                 f"{path}: {name} is {_describe(here)}, in {first_path} it is {_describe(there)}: "
                 f"{_REMEDY}"
             )
+
+
+def _check_about(
+    path: Path, about: dict[str, Any], first_path: Path, first_about: dict[str, Any]
+) -> None:
+    """Refuses weights of the same shapes that another training made."""
+    for what, here in about.items():
+        if None not in (here, first_about[what]) and here != first_about[what]:
+            raise UserError(f"{path}: has another {what} than {first_path}: {_REMEDY}")
 
 
 def _about(state: dict[str, Any]) -> dict[str, Any]:
