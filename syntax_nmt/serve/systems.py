@@ -16,7 +16,7 @@ from syntax_nmt.pictures.plots.figure_file import svg_text
 from syntax_nmt.pictures.report_page.structure_pictures import DRAWN
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.chunks.chunk_report import bracketed
-from syntax_nmt.task.search import WORDS
+from syntax_nmt.task.hypothesis_factors import WORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
