@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.text_files import line_starts, open_bytes, write_binary_atomically
@@ -57,29 +57,13 @@ class FileRange(NamedTuple):
         file: plain or `.gz`.
         start: position of the first byte; in a `.gz` file, of the content.
         end: position after the last; None = the end of the file.
+        checksum: SHA-256 of the bytes, as hexadecimal digits.
     """
 
     file: str
     start: int
     end: int | None
-
-    def blocks(self) -> Iterator[bytes]:
-        """The bytes."""
-        position = self.start
-        with open_bytes(self.file) as stream:
-            stream.seek(position)
-            while block := stream.read(
-                _BLOCK if self.end is None else min(_BLOCK, self.end - position)
-            ):
-                position += len(block)
-                yield block
-
-    def checksum(self) -> str:
-        """SHA-256 of the bytes, as hexadecimal digits."""
-        digest = hashlib.sha256()
-        for block in self.blocks():
-            digest.update(block)
-        return digest.hexdigest()
+    checksum: str
 
     def copy(self, output: Path) -> None:
         """Writes the bytes to a file of their own.
@@ -87,8 +71,9 @@ class FileRange(NamedTuple):
         Raises:
             UserError: it cannot be written.
         """
-        with write_binary_atomically(output) as out:
-            out.writelines(self.blocks())
+        with open_bytes(self.file) as stream, write_binary_atomically(output) as out:
+            stream.seek(self.start)
+            out.writelines(_blocks(stream, self.start, self.end))
 
 
 def file_ranges(
@@ -114,4 +99,26 @@ def file_ranges(
             f"{file}: {found:,} entries, and its text has {expected:,} lines: give one entry a "
             "line; a sentence without annotation keeps an empty one"
         )
-    return [FileRange(str(file), *both) for both in zip(begins, [*begins[1:], None])]
+    ends = [*begins[1:], None]
+    # In one pass: a `.gz` file is decompressed from its beginning whenever it is opened.
+    with open_bytes(file) as stream:
+        sums = [_checksum(_blocks(stream, *bounds)) for bounds in zip(begins, ends)]
+    return [FileRange(str(file), *found) for found in zip(begins, ends, sums)]
+
+
+def _blocks(stream: BinaryIO, position: int, end: int | None) -> Iterator[bytes]:
+    """The bytes up to `end`; None = all others.
+
+    Args:
+        position: of the stream.
+    """
+    while block := stream.read(_BLOCK if end is None else min(_BLOCK, end - position)):
+        position += len(block)
+        yield block
+
+
+def _checksum(blocks: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for block in blocks:
+        digest.update(block)
+    return digest.hexdigest()

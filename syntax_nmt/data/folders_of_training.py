@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.prepared_text import shard_folders
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 
@@ -41,7 +42,10 @@ def check_same_labels(folders: Sequence[Path], kinds: Iterable[AnnotationKind]) 
         for other in others if first.is_file() else ():
             if not other.is_file() or checksum(other) != checksum(first):
                 wrong = "other labels than" if other.is_file() else "not there, unlike"
-                raise UserError(
-                    f"{other}: {wrong} {first}: binarise {other.parent} with those labels "
-                    f"(`syntax-nmt binarize --labels {first.parent}`)"
+                prepared = other.parent.parent
+                mend = (
+                    f"`syntax-nmt binarize --labels {first.parent}` makes those of {other.parent}"
                 )
+                if prepared in shard_folders(prepared.parent):
+                    mend = "run the line of `prepare --append` that made it again"
+                raise UserError(f"{other}: {wrong} {first}: {mend}")

@@ -13,7 +13,7 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.binarised_annotation import read_labels
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint
 from syntax_nmt.data.prepared_text import prepared_folder
-from syntax_nmt.data.text_files import read_json, write_atomically
+from syntax_nmt.data.text_files import checksum, read_json, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.binarised_texts import BinarisedText
 
@@ -54,6 +54,13 @@ def given_labels(path: Path, texts: Sequence[BinarisedText]) -> LabelLists:
             f"its files {', '.join(sorted(_LABELLED))}"
         )
     return {kind: _checked(read_labels(folder, kind), kind, folder) for kind in kinds}
+
+
+def checksums_of_lists(folder: Path | None) -> dict[str, str] | None:
+    """The checksum of each list of labels in a folder, by its name; None = there is no folder."""
+    if folder is None:
+        return None
+    return {path.name: checksum(path) for path in sorted(folder.glob("dict.*.txt"))}
 
 
 def _checked(labels: tuple[str, ...], kind: AnnotationKind, folder: Path) -> tuple[str, ...]:

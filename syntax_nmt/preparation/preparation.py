@@ -25,6 +25,7 @@ from syntax_nmt.preparation.empty_columns import refuse_empty_in
 from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.preparation.fairseq_data import preprocess, written_files
 from syntax_nmt.preparation.foreign_text import foreign_texts
+from syntax_nmt.preparation.label_lists import checksums_of_lists
 from syntax_nmt.preparation.linearising import Lengths, Linearising, linearise_split
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import (
@@ -370,7 +371,7 @@ class Preparation:
         if parsers:
             made_from["parsers"] = ", ".join(parsers.values())
         if plan.corpus is not None:
-            made_from["labels of"] = str(plan.corpus.labels)
+            made_from["labels of"] = checksums_of_lists(plan.corpus.labels)
         self.steps.run("binarize", made_from, make, lambda: side_information(plan.data_bin))
 
 

@@ -16,12 +16,12 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.file_ranges import FileRange, file_ranges
 from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.prepared_text import SHARD
-from syntax_nmt.data.text_files import checksum, write_binary_atomically
+from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import Resources
 from syntax_nmt.preparation.corpus_labels import OtherLabelsError, take_labels
 from syntax_nmt.preparation.fairseq_data import written_files
-from syntax_nmt.preparation.label_lists import LabelCounts
+from syntax_nmt.preparation.label_lists import LabelCounts, checksums_of_lists
 from syntax_nmt.preparation.plan import OfCorpus, Plan, refuse_to_overwrite
 from syntax_nmt.preparation.preparation import Preparation, side_information
 from syntax_nmt.preparation.splits import Split
@@ -213,7 +213,7 @@ class _ShardPreparation(Preparation):
             if any((split.name, kind) not in plan.given for split in plan.splits)
         }
         return {
-            "raw": {name: taken.checksum() for name, taken in self._task.shard.files.items()},
+            "raw": {name: taken.checksum for name, taken in self._task.shard.files.items()},
             "others": list(map(sum_of, others)),
             "vocabulary": sorted(map(sum_of, common)),
             "tokenizers": [
@@ -221,7 +221,7 @@ class _ShardPreparation(Preparation):
             ],
             "words": dict(plan.vocabularies),
             "annotators": made,
-            "labels": None if plan.corpus.labels is None else list_sums(plan.corpus.labels),
+            "labels": checksums_of_lists(plan.corpus.labels),
             "policy": [
                 *(plan.on_mismatch, plan.attach_roots, plan.features),
                 *([plan.target_features] if plan.target_features else []),
@@ -262,7 +262,7 @@ class _ShardPreparation(Preparation):
         assert plan.corpus.labels is not None
         lists = plan.corpus.labels
 
-        made_from = {"lists": list_sums(lists)}
+        made_from = {"lists": checksums_of_lists(lists)}
 
         def make() -> Report:
             counts = LabelCounts.read(plan.folder / "labels.json")
@@ -283,11 +283,6 @@ class _ShardPreparation(Preparation):
         self.plan = plan
         with sole_user(plan.folder, plan.outputs):
             self.steps.run("labels", made_from, make, outputs)
-
-
-def list_sums(folder: Path) -> dict[str, str]:
-    """The checksums of the lists of labels in a folder."""
-    return {path.name: checksum(path) for path in sorted(folder.glob("dict.*.txt"))}
 
 
 def _repack(file: Path, output: Path) -> None:

@@ -263,6 +263,19 @@ def test_text_is_appended(prepared, whole, later, tmp_path, capsys):
     assert all(inspect_data(each).problems == [] for each in data_bins(out))
 
 
+def test_appended_text_takes_other_lists(prepared, whole, later, tmp_path):
+    out = shutil.copytree(whole, tmp_path / "out")
+    main(append(prepared.corpus, out, later))
+    said = refused(*command(prepared.corpus, out, *VOCABULARY, "--feature-threshold", "1"))
+    assert "shard3/data-bin/dict.lemma.txt: other labels than" in said
+    assert "`prepare --append` that made it again" in said
+    main(append(prepared.corpus, out, later))
+    lists = [(each / "dict.lemma.txt").read_text() for each in data_bins(out)]
+    assert lists == [(out / "labels/dict.lemma.txt").read_text()] * 5
+    assert lists[0] != (whole / "labels/dict.lemma.txt").read_text()
+    assert all(inspect_data(each).problems == [] for each in data_bins(out))
+
+
 def test_another_vocabulary_or_list_is_not_appended(prepared, whole, later, tmp_path):
     out = shutil.copytree(whole, tmp_path / "out")
     before = contents(out)
