@@ -355,7 +355,7 @@ class Preparation:
             for lang in plan.languages
             for path in (plan.words, plan.pieces)
         ]
-        made_from = {path.name: self.steps.checksum(path) for path in annotation}
+        made_from: dict[str, Any] = {path.name: self.steps.checksum(path) for path in annotation}
         made_from["text"] = ",".join(map(self.steps.checksum, texts))
         derived = [
             kind.name

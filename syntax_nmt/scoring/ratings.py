@@ -180,8 +180,17 @@ def rate(key: Key, marks: Mapping[str, Marks], tests: SignificanceTests) -> Rati
     Raises:
         UserError: no sentence can be compared.
     """
-    lines = list(dict.fromkeys(each.line for each in key.items))
-    found = [_scores(key, lines, list(marks.values()), criterion) for criterion in CRITERIA]
+    raters = list(marks.values())
+    items: dict[int, list[KeyItem]] = {}
+    for each in key.items:
+        items.setdefault(each.line, []).append(each)
+    lines = [
+        line
+        for line, of_line in items.items()
+        if any(_whole_marks(of_line, raters, criterion) for criterion in CRITERIA)
+    ]
+    of_lines = [items[line] for line in lines]
+    found = [_scores(key.systems, of_lines, raters, criterion) for criterion in CRITERIA]
     criteria = [each for each in found if each is not None]
     if not criteria:
         raise UserError(f"{', '.join(marks)}: {_NONE_WHOLE}: fill in more of the sheet")
@@ -197,27 +206,45 @@ def rate(key: Key, marks: Mapping[str, Marks], tests: SignificanceTests) -> Rati
     return Ratings(key.sheet, len(key.items), marked, comparison, [*_agreement(marks)])
 
 
+def _whole_marks(
+    items: Sequence[KeyItem], marks: Sequence[Marks], criterion: Criterion
+) -> list[list[int]]:
+    """The marks of each rater who marked all translations of a sentence.
+
+    Args:
+        items: of the sentence.
+        marks: of each rater.
+    """
+    rows = [[of_rater.get(each.item, {}) for each in items] for of_rater in marks]
+    return [
+        [row[criterion.column] for row in of_rater]
+        for of_rater in rows
+        if all(criterion.column in row for row in of_rater)
+    ]
+
+
 def _scores(
-    key: Key, lines: Sequence[int], marks: Sequence[Marks], criterion: Criterion
+    systems: Sequence[str],
+    items: Sequence[Sequence[KeyItem]],
+    marks: Sequence[Marks],
+    criterion: Criterion,
 ) -> SentenceScores | None:
     """The mean marks of the sentences by system, by raters who marked all of a sentence.
 
     A sentence without such raters has no weight. None = there are none at all.
+
+    Args:
+        items: of each sentence.
+        marks: of each rater.
     """
     unit = 100 if criterion.highest == 1 else 1
-    values = {name: np.zeros(len(lines)) for name in key.systems}
-    weights = np.zeros(len(lines))
-    for place, line in enumerate(lines):
-        items = [each for each in key.items if each.line == line]
-        rows = [[of_rater.get(each.item, {}) for each in items] for of_rater in marks]
-        whole = [
-            [row[criterion.column] for row in of_rater]
-            for of_rater in rows
-            if all(criterion.column in row for row in of_rater)
-        ]
+    values = {name: np.zeros(len(items)) for name in systems}
+    weights = np.zeros(len(items))
+    for place, of_line in enumerate(items):
+        whole = _whole_marks(of_line, marks, criterion)
         if whole:
             weights[place] = 1
-            for each, mean in zip(items, unit * np.mean(whole, axis=0)):
+            for each, mean in zip(of_line, unit * np.mean(whole, axis=0)):
                 for name in each.systems:
                     values[name][place] = mean
     count = int(weights.sum())
@@ -227,8 +254,8 @@ def _scores(
     return SentenceScores(
         criterion.name,
         criterion.higher_is_better,
-        [[values[name]] for name in key.systems],
-        [[weights]] * len(key.systems),
+        [[values[name]] for name in systems],
+        [[weights]] * len(systems),
         f"mean of the raters over {count} sentences, {about}",
     )
 
@@ -257,19 +284,18 @@ def cohens_kappa(marks: Sequence[tuple[int, int]], quadratic: bool = False) -> f
     """κ of two raters (Cohen, 1960 and 1968): 1 − observed / expected disagreement.
 
     Args:
-        marks: of each item, those of both.
+        marks: of each item, those of both, from 0.
         quadratic: disagreement is the squared difference, and not 1.
 
     Returns:
         None where no disagreement is expected.
     """
-    one, other = np.array(marks, dtype=float).T
-
-    def disagreement(a: np.ndarray, b: np.ndarray) -> float:
-        return float(((a - b) ** 2 if quadratic else a != b).mean())
-
-    expected = disagreement(one[:, None], other[None])
-    return 1 - disagreement(one, other) / expected if expected else None
+    table = np.zeros([max(map(max, marks)) + 1] * 2)
+    np.add.at(table, tuple(np.transpose(marks)), 1 / len(marks))
+    row, column = np.indices(table.shape)
+    disagreement = (row - column) ** 2 if quadratic else row != column
+    expected = (disagreement * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()
+    return float(1 - (disagreement * table).sum() / expected) if expected else None
 
 
 def rater_names(paths: Sequence[str]) -> list[str]:

@@ -194,7 +194,12 @@ def test_criteria_without_a_whole_sentence(sheet, capsys):
     assert "\nfluency: no rater has marked all translations of a sentence" in said
     assert "adequacy: mean of the raters over 40 sentences, 0 to 5" in said
     assert "over-translation: mean of the raters over 39 sentences, percent" in said
+    assert "40 sentences; " in said
     lines = alone.read_text().splitlines()
+    half = filled(folder, "half", lambda each: [3, "", "", ""] if each["line"] % 2 else [""] * 4)
+    found = figures(capsys, "rate", "--key", folder / "sheet/key.json", half)["comparison"]
+    signs = found["systems"][1]["scores"]["adequacy"]["sign_test"]
+    assert signs["better"] + signs["worse"] + signs["equal"] == found["sentences"] < 40
     write(alone, [line if i < 2 else line.split("\t")[0] for i, line in enumerate(lines)])
     message = refused("rate", "--key", folder / "sheet/key.json", alone)
     assert message.startswith("anna: no rater has marked all translations of a sentence: fill in")

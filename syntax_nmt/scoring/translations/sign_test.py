@@ -26,7 +26,7 @@ class SignTest(DifferenceTest):
     Attributes:
         better: sentences with which the baseline's score is better.
         worse: sentences with which it is worse.
-        equal: all others; they do not enter the test.
+        equal: all others of the corpus; they do not enter the test.
         p_value: two-sided: of a count as uneven as this, or more so, if both are equally likely.
     """
 
@@ -55,6 +55,8 @@ def collins_sign_test(
     translations of a sentence are replaced together: so a difference between runs of one system is
     not taken for one between systems. Runs of the side that has fewer count more often.
 
+    A sentence without any statistics, as one that nobody rated, is not of the corpus.
+
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
         system: likewise.
@@ -74,4 +76,5 @@ def collins_sign_test(
         change = -change
     better = int((change > _ROUNDING).sum())
     worse = int((change < -_ROUNDING).sum())
-    return SignTest.of(better, worse, len(change) - better - worse)
+    counted = int((ours.any(axis=1) | difference.any(axis=1)).sum())
+    return SignTest.of(better, worse, counted - better - worse)
