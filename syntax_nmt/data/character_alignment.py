@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
+from unicodedata import combining
 
 import regex
 
@@ -124,8 +125,13 @@ def spelling(words: Sequence[str]) -> Spelling:
         folded = _folded(character)
         if folded == _DOT_ABOVE and characters and characters[-1] == "i":
             continue
-        characters.append(folded)
-        kept += [owner] * len(folded)
+        for part in folded:
+            place = len(characters)
+            mark = combining(part)  # marks of one letter have an order, by these classes
+            while mark and place and combining(characters[place - 1]) > mark:
+                place -= 1
+            characters.insert(place, part)
+            kept.insert(place, owner)
     return Spelling("".join(characters), kept)
 
 

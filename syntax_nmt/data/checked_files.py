@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -86,6 +87,7 @@ def _write(record: Path, known: dict[str, list]) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             json.dump(known, stream)
+        shutil.copymode(record.with_name(MANIFEST), partial)  # mkstemp's would be the user's alone
         os.replace(partial, record)
     finally:
         with suppress(FileNotFoundError):

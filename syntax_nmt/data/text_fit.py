@@ -5,6 +5,7 @@ aligned and scored like any text: nothing fails, but the figures are wrong.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -116,7 +117,9 @@ class TextFit:
             source, target = self.languages
             for prefix in split_prefixes(self.folder, "train", source, target, combine=False):
                 text = f"{prefix}.{self.languages[side]}"
-                if indexed_dataset.infer_dataset_impl(text) == "mmap":
+                if indexed_dataset.infer_dataset_impl(text) != "mmap":
+                    continue
+                with suppress(ValueError):  # damaged: whatever trains on it says so
                     tokens = open_indexed(text).values[:_TRAINING_TOKENS]
                     counts = np.bincount(tokens, minlength=len(self.dictionaries[side]))
                     self._all_counts[side] = counts.astype(float)

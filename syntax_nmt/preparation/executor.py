@@ -199,9 +199,9 @@ def _check_versions(client: Any) -> None:
 
 
 def _versions() -> str:
-    """The packages that parse, those that are installed."""
+    """The packages that tokenise, cut, parse and binarise, those that are installed."""
     found = []
-    for name in (*PACKAGES, "torch"):
+    for name in (*PACKAGES, "torch", "sacremoses", "sentencepiece", "fairseq-fixed", "syntax-nmt"):
         with suppress(PackageNotFoundError):
             found.append(f"{name} {version(name)}")
     return ", ".join(found)

@@ -152,9 +152,13 @@ class TrainingData:
 
     @property
     def validation_pairs(self) -> int:
-        """The number of pairs of the first validation text; 0 = there is none."""
-        text = self.data_bin / f"valid.{'-'.join(self.languages)}.{self.languages[0]}"
-        return len(open_indexed(text).sizes) if text.with_name(f"{text.name}.idx").is_file() else 0
+        """The number of pairs of the first validation text; 0 = there is none.
+
+        Raises:
+            UserError: it is damaged.
+        """
+        sizes = _sizes(self.data_bin / f"valid.{'-'.join(self.languages)}.{self.languages[0]}")
+        return 0 if sizes is None else len(sizes)
 
     @property
     def takes_typed_text(self) -> bool:
@@ -187,9 +191,20 @@ def _train_sizes(data_bin: Path, pair: str, language: str) -> np.ndarray:
     Raises:
         UserError: there is none, or it is damaged.
     """
-    text = data_bin / f"train.{pair}.{language}"
-    if not text.with_name(f"{text.name}.idx").is_file():
+    sizes = _sizes(data_bin / f"train.{pair}.{language}")
+    if sizes is None:
         raise UserError(f"{data_bin}: has no training text: give the folder of one")
+    return sizes
+
+
+def _sizes(text: Path) -> np.ndarray | None:
+    """The length of each sentence of a text; None = there is none.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    if not text.with_name(f"{text.name}.idx").is_file():
+        return None
     try:
         return open_indexed(text).sizes
     except (OSError, ValueError) as error:

@@ -22,7 +22,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult, Result
 from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
-from syntax_nmt.scoring.rating_sheet import CRITERIA, Criterion, Key
+from syntax_nmt.scoring.rating_sheet import CRITERIA, Criterion, Key, KeyItem
 from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (

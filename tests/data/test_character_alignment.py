@@ -122,10 +122,18 @@ def test_random_cuts_against_counting_characters():
         ("@-@", "-"),
         ("STRASSE", "straße"),
         (r"1\/2", "1/2"),
+        ("Vi\u1ec7t", "Vi\u00ea\u0323t"),  # ệ: composed; ê and a dot below, as windows-1258
+        ("Vi\u1ec7t", "Vie\u0302\u0323t"),
+        ("c\u1eb7p", "c\u0103\u0323p"),
     ],
 )
 def test_spellings_of_one_word(left, right):
     assert same_spelling(left, right)
+
+
+def test_marks_in_another_order_between_other_words():
+    words = ["Tiếng", "Vi\u1ec7t", "Nam", "."]
+    assert align_by_characters(words, ["Tiếng", "Vi\u00ea\u0323t", "Nam."]) == [0, 1, 2, 2]
 
 
 def test_half_of_the_words_is_enough():

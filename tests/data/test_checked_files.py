@@ -41,6 +41,12 @@ def test_read_once(file):
     assert [reads(file), reads(file), reads(file)] == [1, 0, 0]
 
 
+def test_who_may_read_the_manifest_may_read_the_record(file):
+    (file.parent / "syntax.json").chmod(0o664)
+    reads(file)
+    assert (file.parent / NAME).stat().st_mode & 0o777 == 0o664
+
+
 def test_read_again_when_it_was_written_again(file):
     """With its size, and with its time, too, as a program may set it."""
     reads(file)

@@ -58,6 +58,13 @@ def test_raw_text_is_not_taken_for_pieces(tmp_path):
     assert said == "is not in pieces of sentencepiece, as the model's vocabulary is: <uncut>"
 
 
+def test_a_damaged_training_text_is_none(tmp_path):
+    fit = made(tmp_path)
+    for file in tmp_path.glob("train.*.idx"):
+        file.write_bytes(file.read_bytes()[:40])
+    assert problem(fit, text("en", pieces=True)) is None
+
+
 @pytest.mark.parametrize("mark", ["▁", "@@"])
 def test_pieces_are_not_cut_again(tmp_path, mark):
     fit = made(tmp_path)

@@ -104,6 +104,17 @@ def test_a_reference_that_lacks_a_segment(folder):
         markup.references(folder / "src.sgm", folder / "ref.sgm")
 
 
+def test_two_segments_of_one_place(folder):
+    """Without docid, and with source and reference in one file, as WMT's XML has them."""
+    (folder / "src.sgm").write_text(NIST_SOURCE.replace(" docid=A", "").replace(" docid=B", ""))
+    with pytest.raises(UserError, match=r"src\.sgm: segment '1' of document '' occurs twice"):
+        markup.segments(folder / "src.sgm")
+    xml = '<doc id="d"><src><seg id="1">a</seg></src><ref><seg id="1">b</seg></ref></doc>'
+    (folder / "wmt.xml").write_text(xml)
+    with pytest.raises(UserError, match="WMT's XML of 2021 and later is another format"):
+        markup.segments(folder / "wmt.xml")
+
+
 def test_talks(folder):
     found = list(markup.talk_lines(folder / "talks"))
     assert found == ["Al & Bo", "TED: text", "First line.", "", "Less < more"]
@@ -113,6 +124,11 @@ def test_talks(folder):
 def test_text_in_utf8_or_another_encoding(folder, encoding):
     (folder / "de").write_bytes("für\n\nÄ\x85ß\n".encode(encoding))
     assert list(markup.plain_lines(folder / "de", "latin-1")) == ["für", "", "Ä\x85ß"]
+
+
+def test_text_of_windows(folder):
+    (folder / "de").write_bytes("\ufefffür\r\nÄß\r\n".encode())
+    assert list(markup.plain_lines(folder / "de", "latin-1")) == ["für", "Äß"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "no-such"])

@@ -277,6 +277,16 @@ def test_other_splits_of_a_folder(prepared, tmp_path):
     main(["options", "--training", str(data)])
 
 
+@pytest.mark.parametrize("split", ["train", "valid"])
+def test_a_damaged_text(prepared, tmp_path, split):
+    folder = shutil.copytree(prepared.folder, tmp_path / "damaged")
+    file = folder / f"data-bin/{split}.src-tgt.src.idx"
+    file.write_bytes(file.read_bytes()[:40])
+    said = refused("options", "--training", folder)
+    assert said.startswith(str(file))
+    assert said.endswith("run fairseq-preprocess again")
+
+
 def test_languages_that_are_no_names(prepared, tmp_path):
     data = shutil.copytree(prepared.data, tmp_path / "data-bin")
     for path in list(data.glob("*tgt*")):

@@ -6,7 +6,7 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.data.text_files import BYTE_ORDER_MARK, read_lines
 from syntax_nmt.errors import UserError
 
 _DOCUMENT = re.compile(r"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg>", re.IGNORECASE | re.DOTALL)
@@ -40,9 +40,10 @@ def segments(path: Path, encoding: str = "utf-8") -> list[MarkedSegment]:
     spaces become one space.
 
     Raises:
-        UserError: the file cannot be read, is in another encoding or has no segment.
+        UserError: the file cannot be read, is in another encoding, has no segment, or has two of
+            one translator and place.
     """
-    found = []
+    found: dict[tuple[str, tuple[str, str]], MarkedSegment] = {}
     document: dict[str, str] = {}
     for match in _DOCUMENT.finditer(_decoded(path, encoding)):
         attributes = _attributes(match[1] or match[2] or "")
@@ -50,10 +51,16 @@ def segments(path: Path, encoding: str = "utf-8") -> list[MarkedSegment]:
             document = attributes
         else:
             place = document.get("docid", ""), attributes.get("id", "")
-            found.append(MarkedSegment(document.get("sysid", ""), place, _text(match[3])))
+            segment = MarkedSegment(document.get("sysid", ""), place, _text(match[3]))
+            if found.setdefault(segment[:2], segment) is not segment:
+                raise UserError(
+                    f"{path}: segment '{place[1]}' of document '{place[0]}' occurs twice: the file "
+                    "must be of one language, its documents have a docid, and those of several "
+                    "translators a sysid; WMT's XML of 2021 and later is another format"
+                )
     if not found:
         raise UserError(f"{path}: has no <seg>: is it the file that the recipe asks for?")
-    return found
+    return list(found.values())
 
 
 def references(source: Path, target: Path, encoding: str = "utf-8") -> list[list[str]]:
@@ -91,8 +98,8 @@ def plain_lines(path: Path, encoding: str) -> Iterator[str]:
         text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         text = _decoded(path, encoding)
-    lines = text.split("\n")
-    return iter(lines if lines[-1] else lines[:-1])
+    lines = text.removeprefix(BYTE_ORDER_MARK).split("\n")
+    return (line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1]))
 
 
 def talk_lines(path: Path) -> Iterator[str]:
