@@ -32,7 +32,7 @@ class Transferred(Generic[_Kind]):
     Attributes:
         annotation: the annotation.
         realigned: whether the tokenisation differed from that of its words (a multiword token that
-            is one token of the corpus is not).
+            is one token of the corpus does not count).
         non_constituent: tokens of several words that do not form a subtree or constituent, so that
             annotation is lost.
         untokenised: tokens that only continue a word that begins or ends with punctuation, as

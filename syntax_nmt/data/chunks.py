@@ -1,5 +1,5 @@
-"""Chunks as one tag per word, a line per sentence (reads IOB1, IOB2 and BIOES, writes IOB2), and in
-CoNLL-2000's columns: `word POS chunk`, an empty line after a sentence.
+"""Chunks as one IOB2 tag per word, a line per sentence, and in CoNLL-2000's columns: `word POS
+chunk`, an empty line after a sentence. :func:`chunks_of_tags` also decodes IOB1 and BIOES.
 """
 
 import re

@@ -117,7 +117,8 @@ def attach_roots(block: Sequence[str]) -> list[str]:
 
 
 def root_order(word: str) -> bool:
-    """The order of roots, of which the first stays one: those with letters or digits first."""
+    """The key by which several roots are sorted, of which the first stays one: False, which comes
+    first, for words with letters or digits."""
     return is_punctuation(word)
 
 

@@ -32,6 +32,11 @@ def are_names(text: str) -> bool:
     return all(map(is_name, text.split(",")))
 
 
+def is_training(split: str) -> bool:
+    """Whether models are trained on a split: train, train1, …"""
+    return split.startswith("train")
+
+
 def check_name(name: str, what: str) -> None:
     """Refuses a language or a split that is no plain name.
 

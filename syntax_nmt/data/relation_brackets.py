@@ -71,12 +71,12 @@ def dependencies_of_brackets(tree: ConstituentTree) -> DependencyTree:
 
 
 def projective_heads(heads: Sequence[int]) -> list[int]:
-    """Heads of which every word and its descendants are neighbours; the shortest of the arcs that
-    are in the way moves first.
+    """The heads of a projective tree: the shortest non-projective arc is lifted to the head of its
+    head, until there is none (Nivre and Nilsson, 2005).
 
-    An arc is in the way if a word between its ends is no descendant of its head. It remains so
-    until it moves, because descendants are only lost: by the old head, when an arc moves. Sets of
-    words are whole numbers, a bit for each word.
+    An arc is non-projective if a word between its ends is no descendant of its head. It remains so
+    until it is lifted, because lifting only takes descendants from the old head. Sets of words are
+    whole numbers, a bit for each word.
 
     Args:
         heads: 0-based head of each word; the root's is its own index.
@@ -87,8 +87,8 @@ def projective_heads(heads: Sequence[int]) -> list[int]:
     for word in sorted(range(len(heads)), key=lambda word: -depths[word]):
         if heads[word] != word:
             below[heads[word]] |= below[word]
-    fitting = [0] * len(heads)  # of each word, the dependents whose arcs are not in the way
-    crossing: list[tuple[int, int]] = []  # length and word of each arc in the way
+    fitting = [0] * len(heads)  # of each word, the dependents whose arcs are projective
+    crossing: list[tuple[int, int]] = []  # length and word of each non-projective arc
 
     def add(word: int) -> None:
         head = lifted[word]

@@ -151,10 +151,10 @@ class AnnotationFit:
         lost = ""
         if self.non_constituent:
             count = f"{self.non_constituent:,} of them"
-            lost = f"; in {count} a token covers words that are no subtree"
+            lost = f"; in {count} a token covers words that form no subtree, and annotation is lost"
         yield (
-            f"{file}: {self.realigned:,} of {self.sentences:,} sentences have the text's "
-            f"characters in other words, and were carried over{lost}"
+            f"{file}: {self.realigned:,} of {self.sentences:,} sentences are tokenised "
+            f"differently, and were transferred by their characters{lost}"
         )
         if self.untokenised > _UNTOKENISED_SHARE * self.words:
             yield (

@@ -262,11 +262,11 @@ def _detect_scheme(tokens: TokenFile) -> str:
     scheme = NO_SUBWORDS
     for block in tokens.blocks():
         if not block.first:
-            rows = np.split(pieces[block.tokens], np.cumsum(block.sizes)[:-1])
+            rows = np.split(pieces[block.values], np.cumsum(block.sizes)[:-1])
             scheme = detect_scheme(" ".join(row) for row in rows)
         if scheme != NO_SUBWORDS or not continued.any():
             break
-        if continued[block.tokens].any():
+        if continued[block.values].any():
             return SUBWORD_NMT
     return scheme
 

@@ -94,7 +94,7 @@ def _with_unknown(opened: OpenText) -> np.ndarray:
     unknown = opened.text.dictionary.unk()
     blocks = opened.tokens.blocks()
     return np.concatenate(
-        [row_sums(block.tokens == unknown, block.sizes) > 0 for block in blocks]
+        [row_sums(block.values == unknown, block.sizes) > 0 for block in blocks]
         or [np.zeros(0, dtype=bool)]
     )
 

@@ -62,10 +62,10 @@ class Analyser(ABC, Generic[Analysis]):
                 models or the device are at fault, not the sentences.
         """
         with self._alone():
-            found = self._halving([words for words in sentences if _bearable(words)])
+            found = self._halving([words for words in sentences if has_usable_words(words)])
             self._check_that_it_works(found)
         rest = iter(found)
-        return [next(rest) if _bearable(words) else None for words in sentences]
+        return [next(rest) if has_usable_words(words) else None for words in sentences]
 
     def knows(self, word: str) -> bool | None:
         """Whether the training text of the models has a word; None = they do not say."""
@@ -104,7 +104,8 @@ class Analyser(ABC, Generic[Analysis]):
         """
 
 
-def _bearable(words: Sequence[str]) -> bool:
+def has_usable_words(words: Sequence[str]) -> bool:
+    """Whether no word is longer than parsers bear."""
     return all(len(word) <= LONGEST_WORD for word in words)
 
 
@@ -211,8 +212,8 @@ _DOUBLE_QUOTES = ('"', "“", "”", "„")
 def parser_words(words: Sequence[str], lang: str) -> list[str]:
     """The words in the spelling of treebanks; their number and order do not change.
 
-    Undone are Moses's escapes (`&apos;`) and marked joints (`@-@`) and the bracket and quote names
-    of the Penn Treebank, which Universal Dependencies do not use. In English, negations are split
+    Undoes Moses's escapes (`&apos;`), its marked joints (`@-@`), and the bracket and quote names of
+    the Penn Treebank, which Universal Dependencies do not use. In English, negations are split
     as treebanks do (`don 't` becomes `do n't`): otherwise they cost 19 points of unlabelled
     attachment in the sentences that hold one.
 

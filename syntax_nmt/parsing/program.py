@@ -22,7 +22,7 @@ from syntax_nmt.data.annotation_transfer import transfer_dependencies
 from syntax_nmt.data.conllu import attach_roots, parse_block
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.analyser import LONGEST_WORD, parser_words
+from syntax_nmt.parsing.analyser import has_usable_words, parser_words
 
 OPTION = "--parse-command"
 _BLOCK = 1 << 16
@@ -115,14 +115,10 @@ class _Group:
         """
         while len(self.trees) < len(self.sentences):
             words = self.sentences[len(self.trees)]
-            if _is_given(words):
+            if has_usable_words(words):
                 return words
             self.trees.append(None)
         return None
-
-
-def _is_given(words: Sequence[str]) -> bool:
-    return all(len(word) <= LONGEST_WORD for word in words)
 
 
 class _Programs:
@@ -260,7 +256,7 @@ class _Program:
         lines = (
             " ".join(parser_words(words, self._command.lang))
             for words in group.sentences
-            if _is_given(words)
+            if has_usable_words(words)
         )
         self._unsent = memoryview("".join(f"{line}\n" for line in lines).encode("utf-8"))
         if self._unsent:

@@ -94,9 +94,7 @@ class AnnotationTexts:
             self._note(f"{path}: removed, as there is no {report[_FROM]} any more")
         else:
             option = kind.making.split()[0]
-            self._note(
-                f"{path}: kept, and left out of the data-bin: {option} as before takes it in again"
-            )
+            self._note(f"{path}: kept, and left out of the data-bin: give {option} again to use it")
 
     def _taken_along(self, split: Split, kind: AnnotationKind) -> bool:
         """Uses the annotation of a split, if there is one; returns whether there is."""

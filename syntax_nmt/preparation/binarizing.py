@@ -17,6 +17,7 @@ from syntax_nmt.data.annotation import DERIVED_KINDS, TARGET_COLUMNS, TEXT_KINDS
 from syntax_nmt.data.annotation.columns import FEATURE_THRESHOLD, LISTING, Column, check_columns
 from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.data_bin_names import is_training
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import NAME as MANIFEST
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, read_manifest, write_manifest
@@ -297,7 +298,7 @@ def _recorded_labels(
 ) -> LabelLists:
     """The lists of kinds that are neither given nor in the training text."""
     files = {kind: file for text in texts for kind, file in text.annotation.items()}
-    training = {kind for text in texts if _is_training(text) for kind in text.annotation}
+    training = {kind for text in texts if is_training(text.split) for kind in text.annotation}
     return {
         kind: labels_on_record(kind, file, destdir, manifest)
         for kind, file in files.items()
@@ -320,7 +321,7 @@ def _counted_labels(
                 continue
             counts = training.setdefault(kind, Counter())
             for part in projected[f"{text.tokens.name}.{kind.name}"].parts[kind]:
-                if _is_training(text):
+                if is_training(text.split):
                     counts.update(part.counts)
                 everywhere.setdefault(kind, Counter()).update(part.counts)
     if choices.counts is None:
@@ -328,10 +329,6 @@ def _counted_labels(
         return {kind: tuple(kind.listed(found, threshold)) for kind, found in training.items()}
     LabelCounts(training, everywhere).write(choices.counts)
     return {kind: tuple(kind.ordered(found)) for kind, found in everywhere.items()}
-
-
-def _is_training(text: BinarisedText) -> bool:
-    return text.split.startswith("train")
 
 
 def _write_one(
@@ -387,7 +384,7 @@ def _report_written(
     report: Callable[[str], None],
 ) -> None:
     sentences, skipped = joined.sentences, len(fit.mismatched)
-    of_these = f", {skipped} of these skipped as of other words" if skipped else ""
+    of_these = f", {skipped} of them skipped as their annotation has other words" if skipped else ""
     report(
         f"{name}: {sentences} sentences from {source.annotation.file}, {joined.annotated} "
         f"annotated, {sentences - joined.annotated} without annotation{of_these} "

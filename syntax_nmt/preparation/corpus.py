@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from syntax_nmt.data.data_bin_names import is_training
 from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.prepared_text import SHARD, shard_folders
@@ -120,7 +121,7 @@ class Corpus:
             number = sum(map(len, before.values()))
             if step in recorded:
                 number = recorded[step][0].number
-        given = [path for (name, _), path in plan.given.items() if name.startswith("train")]
+        given = [path for (name, _), path in plan.given.items() if is_training(name)]
         report = steps.run(
             step,
             {"files": _stamps(texts, given), "size": sharding.size, "number": number},

@@ -56,8 +56,8 @@ def foreign_texts(
             other = known_share(first_lines(text), of_other.__contains__) or 0.0
             asked = "is it of another language or domain?"
             if other > share:
-                asked = f"of the other language's {share_text(other)}: are the files exchanged?"
+                asked = f"{share_text(other)} in that of the other: are the files exchanged?"
             yield (
-                f"warning: {text}: {share_text(share)} of its words are in the training text of "
-                f"its language, {asked}"
+                f"warning: {text}: {share_text(share)} of its words occur in the training text "
+                f"of its language, {asked}"
             )

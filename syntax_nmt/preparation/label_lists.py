@@ -124,9 +124,9 @@ def refuse_two_lists(
             lists = "the training text" if given is None else f"--labels {given}"
             keep = ", or --labels with the folder of the lists to keep" if given is None else ""
             raise UserError(
-                f"{lists}: {name} was made with another {file.name} and is not made anew: give the "
-                f"prefixes of all splits{keep}; the other direction needs a copy of the folder, or "
-                "the same lists"
+                f"{lists}: {name} was binarised with another {file.name}, and this run leaves it "
+                f"so: give the prefixes of all splits{keep}; the other direction needs a copy of "
+                "the folder, or the same lists"
             )
 
 

@@ -198,8 +198,8 @@ class Lengths:
         updates, plain = (-(-tokens // max_tokens) for tokens in (self.tokens, self.plain))
         return (
             f"an epoch of translation takes about {updates:,} updates of {max_tokens:,} tokens, "
-            f"{plain:,} without parses: as many translations of plain text need "
-            f"{updates / max(1, plain):.2f} times the updates"
+            f"{plain:,} without parses: to see each translation as often as without them, train "
+            f"with {updates / max(1, plain):.2f} times the updates"
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from syntax_nmt.data.data_bin_names import is_training
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
 
@@ -29,7 +30,7 @@ class Split:
     @property
     def is_training(self) -> bool:
         """Whether models are trained on it."""
-        return self.name.startswith("train")
+        return is_training(self.name)
 
 
 def named_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:

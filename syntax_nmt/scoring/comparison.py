@@ -38,8 +38,8 @@ from syntax_nmt.scoring.translations.significance import SIGNIFICANT
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, comparison_tables, word_notes
 
 INTERACTION = (
-    "p inter: of a difference of gains, in the group and in all other sentences, over seeds and "
-    "sentences (over sentences alone with fewer than three seeds)"
+    "p inter: of the interaction, the gain in the group minus the gain in all other sentences, "
+    "over seeds and sentences (over sentences alone with fewer than three seeds)"
 )
 _OVER_SEEDS = ("seeds", "blocks")
 _LEAST_BLEU = 2  # below, a translation shares no sentence structure with its reference
@@ -124,8 +124,7 @@ class Comparison(CommandResult):
             over_seeds.append(f"{INTERVAL}: interval of Δ over seeds and sentences")
         yield from ("; ".join(each) for each in (of_scores, meanings.values(), over_seeds) if each)
         if "sign_test" in made:
-            made_of = "what the system's translation of a sentence makes the baseline's score"
-            yield f"{_SIGNS}: {made_of}"
+            yield f"{_SIGNS}: the baseline's corpus score if one of its sentences is the system's"
         others = len(self.systems) - 1
         if others > 1:
             yield f"in brackets and for *: p after Holm's adjustment over the {others} systems"

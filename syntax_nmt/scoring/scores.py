@@ -94,7 +94,7 @@ class Scores(CommandResult):
         metrics: by name.
         systems: in the order in which they were given.
         by_length: None where the source is not known.
-        longer: translations that are far too long; None as before.
+        longer: translations that are far too long; None where the source is not known.
         words_by: words by bucket, of each kind that was asked for.
         factors: by system and factor, the accuracy of target factors; None = not asked for.
     """

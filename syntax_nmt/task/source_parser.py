@@ -18,6 +18,7 @@ from syntax_nmt.data.annotation import PARSED_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText
 from syntax_nmt.data.batch import Batch
 from syntax_nmt.data.binarised_annotation import BinarisedAnnotation
+from syntax_nmt.data.data_bin_names import is_training
 from syntax_nmt.data.manifest import read_manifest
 from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.data.subwords import NO_SUBWORDS, join_pieces, pieces_per_word, vocabulary_scheme
@@ -272,6 +273,6 @@ def _parsers_of(data: str, source: str) -> dict[str, str]:
     for name, entry in manifest.items():
         split, _, kind_name = name.partition(f".{source}.")
         for kind in PARSED_KINDS:
-            if split.startswith("train") and kind_name == kind.name and entry.parser:
+            if is_training(split) and kind_name == kind.name and entry.parser:
                 found[str(kind.parsed_by)] = entry.parser
     return found

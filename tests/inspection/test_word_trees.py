@@ -9,9 +9,10 @@ from nonempty import some
 from trees_of import random_heads
 
 from syntax_nmt.data.dependency_tree import word_depths
-from syntax_nmt.data.figures.text_figures import Block, WordOpeners
+from syntax_nmt.data.figures.text_figures import WordOpeners
 from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.projection import project_heads
+from syntax_nmt.data.ragged import RowBlock
 from syntax_nmt.data.subwords import SCHEMES, pieces_per_word
 
 
@@ -74,7 +75,7 @@ PIECES = {
 
 def block_of(sentences):
     tokens = np.array([token for row in sentences for token in row], dtype=np.uint16)
-    return Block(0, tokens, np.array([len(row) for row in sentences], dtype=np.int64))
+    return RowBlock(0, tokens, np.array([len(row) for row in sentences], dtype=np.int64))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -31,7 +31,7 @@ def test_exchanged_files(words):
     lines = [*foreign_texts(words["train"], [words["test"], (target, source)])]
     for line, text in zip(lines, (target, source), strict=True):
         assert line.startswith(f"warning: {text}: ")
-        assert line.endswith("%: are the files exchanged?")
+        assert line.endswith("% in that of the other: are the files exchanged?")
 
 
 def test_text_of_neither_language(words, tmp_path):

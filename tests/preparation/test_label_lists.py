@@ -212,7 +212,7 @@ def test_a_split_of_another_list_is_not_left_behind(folders):
     first, second = folders
     run(second, splits=("train",), feature_threshold=1)
     before = lists(second)
-    with pytest.raises(UserError, match=r"train\.de-en\.de\.upos was made with another dict.upos"):
+    with pytest.raises(UserError, match=r"train\.de-en\.de\.upos was binarised with another"):
         binarize_valid(second, first)
     assert lists(second) == before
 
@@ -226,7 +226,7 @@ def test_a_list_of_the_training_text_leaves_no_split_behind(folders):
     run(second, splits=("train",), feature_threshold=1)  # the same lists
     parses = second / "tok/train.de.conllu"
     parses.write_text(parses.read_text("utf-8").replace("\tDET\t", "\tPRON\t"), "utf-8")
-    said = r"the training text: valid\.de-en\.de\.upos was made with another dict\.upos\.txt and is"
+    said = r"the training text: valid\.de-en\.de\.upos was binarised with another dict\.upos"
     with pytest.raises(UserError, match=said):
         run(second, splits=("train",), feature_threshold=1)
     assert lists(second) == before

@@ -201,8 +201,7 @@ def test_finished_parses_outlast_runs_that_leave_them_out(raw, tmp_path, capsys)
     for ending, option in (("conllu", "--parse"), ("trees", "--constituents")):
         path = folder / "words" / f"train.en.{ending}"
         assert (
-            f"{path}: kept, and left out of the data-bin: {option} as before takes it in"
-            in said.err
+            f"{path}: kept, and left out of the data-bin: give {option} again to use it" in said.err
         )
     assert "--load-" not in said.out
     assert {path: path.read_bytes() for path in made} == made

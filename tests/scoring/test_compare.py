@@ -122,7 +122,7 @@ def test_a_lower_ter_is_better(files, capsys):
     counts = next(line for line in lines if line.startswith("base")).split()[-1].split("/")
     better, worse, _ = map(int, counts)
     assert better > worse
-    assert any(line.startswith("better/worse/equal: what the system's") for line in lines)
+    assert any(line.startswith("better/worse/equal: the baseline's corpus") for line in lines)
 
 
 GROUP_OPTIONS = ["-m", "bleu", "--tokenize", "none", "--resamples", 40, "--trials", 50]

@@ -178,7 +178,7 @@ class _Bracketed(AnnotationFormat):
 
     def of_analysis(self, analysis: str) -> ConstituentTree | None:
         """The tree of a line."""
-        return parse_tree(analysis, "Stanza's tree", 1)
+        return parse_tree(analysis, "the parser's tree", 1)
 
 
 class _ChunkTags(AnnotationFormat):

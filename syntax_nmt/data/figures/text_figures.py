@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from syntax_nmt.data.ragged import open_indexed
+from syntax_nmt.data.ragged import RowBlock, open_indexed
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE, SUBWORD_NMT, piece_marks
 from syntax_nmt.errors import UserError
 
@@ -18,26 +18,6 @@ if TYPE_CHECKING:  # commands start without torch and fairseq
 
 _REMEDY = "run fairseq-preprocess again"
 _BLOCK = 1 << 18  # tokens read at a time: NumPy's arrays stay in the processor's cache
-
-
-@dataclass(frozen=True)
-class Block:
-    """Consecutive sentences.
-
-    Attributes:
-        first: position of the first of them in the text, counted from 0.
-        tokens: concatenated ids, without EOS.
-        sizes: length of each sentence without EOS, int64.
-    """
-
-    first: int
-    tokens: np.ndarray
-    sizes: np.ndarray
-
-    @property
-    def starts(self) -> np.ndarray:
-        """Where each sentence begins in `tokens`, int64."""
-        return np.cumsum(self.sizes) - self.sizes
 
 
 class TokenFile:
@@ -78,8 +58,8 @@ class TokenFile:
         start = int(self.sizes[:row].sum())
         return np.array(self._values[start : start + self.sizes[row]], dtype=np.int64)
 
-    def blocks(self) -> Iterator[Block]:
-        """All sentences in order; one longer than a block is a separate block.
+    def blocks(self) -> Iterator[RowBlock]:
+        """All sentences without EOS, in order; one longer than a block is a separate block.
 
         Raises:
             UserError: a sentence does not end in EOS, or the dictionary is too small.
@@ -91,7 +71,7 @@ class TokenFile:
             tokens = np.array(self._values[begin : ends[last - 1]])
             closing = ends[first:last] - 1 - begin
             self._check(tokens, closing, first)
-            yield Block(
+            yield RowBlock(
                 first, np.delete(tokens, closing), self.sizes[first:last].astype(np.int64) - 1
             )
             first, begin = last, int(ends[last - 1])
@@ -127,35 +107,35 @@ class WordOpeners:
         self.scheme = scheme
         self._marks = piece_marks(pieces)
 
-    def reach_over(self, block: Block) -> bool:
+    def reach_over(self, block: RowBlock) -> bool:
         """Whether a sentencepiece piece crosses a word's end, so that words are not known.
 
         Args:
             block: some sentences.
         """
-        return self.scheme == SENTENCEPIECE and bool(self._marks.over[block.tokens].any())
+        return self.scheme == SENTENCEPIECE and bool(self._marks.over[block.values].any())
 
-    def __call__(self, block: Block) -> np.ndarray:
+    def __call__(self, block: RowBlock) -> np.ndarray:
         """True where a token begins a word, (tokens,).
 
         Args:
             block: some sentences.
         """
         if self.scheme == SENTENCEPIECE:
-            filled = self._marks.filled[block.tokens]
+            filled = self._marks.filled[block.values]
             # A lone ▁ begins a word that the next piece continues, marked or not.
-            opens = self._marks.marked[block.tokens] & np.roll(filled, 1)
+            opens = self._marks.marked[block.values] & np.roll(filled, 1)
         elif self.scheme == SUBWORD_NMT:
-            opens = ~np.roll(self._marks.continued[block.tokens], 1)
+            opens = ~np.roll(self._marks.continued[block.values], 1)
         else:
-            return np.ones(len(block.tokens), dtype=bool)
+            return np.ones(len(block.values), dtype=bool)
         opens[block.starts[block.sizes > 0]] = True
         if self.scheme == SENTENCEPIECE:
             _close_lone_openers(opens, filled, block)
         return opens
 
 
-def _close_lone_openers(opens: np.ndarray, filled: np.ndarray, block: Block) -> None:
+def _close_lone_openers(opens: np.ndarray, filled: np.ndarray, block: RowBlock) -> None:
     """A lone ▁ at the end of a sentence begins no word: it belongs to the previous word."""
     starts = block.starts[block.sizes > 0]
     ends = starts + block.sizes[block.sizes > 0]
@@ -177,15 +157,15 @@ class SegmentedBlock:
         unsure: True where they hide where words end, (sentences,).
     """
 
-    block: Block
+    block: RowBlock
     opens: np.ndarray
     unknown: np.ndarray
     unsure: np.ndarray
 
     @classmethod
-    def of(cls, block: Block, openers: WordOpeners, unknown_id: int) -> SegmentedBlock:
+    def of(cls, block: RowBlock, openers: WordOpeners, unknown_id: int) -> SegmentedBlock:
         """Finds the words of some sentences."""
-        unknown = row_sums(block.tokens == unknown_id, block.sizes)
+        unknown = row_sums(block.values == unknown_id, block.sizes)
         unsure = (unknown > 0) & (openers.scheme != NO_SUBWORDS)
         return cls(block, openers(block), unknown, unsure)
 
@@ -236,7 +216,7 @@ class TextFigures:
         """Counts some sentences."""
         sizes = text.block.sizes
         self.sentences += len(sizes)
-        self.subwords += len(text.block.tokens)
+        self.subwords += len(text.block.values)
         self.words += int(text.opens.sum())
         self.unknown_subwords += int(text.unknown.sum())
         self.sentences_with_unknown += int((text.unknown > 0).sum())

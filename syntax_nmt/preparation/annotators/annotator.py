@@ -10,13 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
+from syntax_nmt.data.annotation.formats import BRACKETED, CHUNK_TAGS, CONLLU, AnnotationFormat
 from syntax_nmt.data.base_chunks import base_chunks
-from syntax_nmt.data.chunks import Chunk, iob2_tags
-from syntax_nmt.data.conllu import format_no_parse, format_tree
-from syntax_nmt.data.constituents import parse_tree
-from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_columns import share_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import ParserModels
@@ -29,40 +26,8 @@ from syntax_nmt.preparation.foreign_text import LINES, first_lines, is_foreign, 
 FORMAT = 3
 
 
-class _Entries(NamedTuple):
-    """Writes the results of a task."""
-
-    found: Callable[[Sequence[str], Any], str]
-    missing: Callable[[Sequence[str]], str]
-
-
-def _dependencies(words: Sequence[str], tree: DependencyTree) -> str:
-    return format_tree(words, tree)
-
-
-def _constituents(words: Sequence[str], tree: str) -> str:
-    return f"{tree}\n"
-
-
-def _chunks(words: Sequence[str], chunks: Sequence[Chunk]) -> str:
-    return " ".join(iob2_tags(chunks)) + "\n"
-
-
-def _chunks_by_rules(words: Sequence[str], tree: str) -> str:
-    parsed = parse_tree(tree, "Stanza's tree", 1)
-    if parsed is None:
-        return _EMPTY_LINE
-    return _chunks(words, base_chunks(parsed))
-
-
-_EMPTY_LINE = "\n"
-_ENTRIES = {
-    "dependencies": _Entries(_dependencies, format_no_parse),
-    "constituents": _Entries(_constituents, lambda words: "()\n"),
-    "chunks": _Entries(_chunks, lambda words: _EMPTY_LINE),
-    "chunks by rules": _Entries(_chunks_by_rules, lambda words: _EMPTY_LINE),
-}
-
+# By the task of a parser.
+_FORMATS = {"dependencies": CONLLU, "constituents": BRACKETED, "chunks": CHUNK_TAGS}
 
 Sentences = Sequence[Sequence[str]]
 Entries = list[Optional[str]]
@@ -197,19 +162,24 @@ class ModelAnnotator(Annotator):
 
     def annotate(self, sentences: Sentences) -> Entries:
         """The entry of each sentence; None where the parser fails."""
-        write = self._entries.found
         return [
-            None if found is None else write(words, found)
+            None if found is None else self._entry(words, found)
             for words, found in zip(sentences, self._analyser().analyse(sentences))
         ]
 
+    def _entry(self, words: Sequence[str], analysis: Any) -> str:
+        annotation = _FORMATS[self.models.task].of_analysis(analysis)
+        if self.as_chunks and annotation is not None:
+            annotation = base_chunks(annotation)
+        return self._format.write(annotation, words)
+
     def no_annotation(self, words: Sequence[str]) -> str:
         """The entry of a sentence that has no annotation."""
-        return self._entries.missing(words)
+        return self._format.write(None, words)
 
     @property
-    def _entries(self) -> _Entries:
-        return _ENTRIES["chunks by rules" if self.as_chunks else self.models.task]
+    def _format(self) -> AnnotationFormat:
+        return CHUNK_TAGS if self.as_chunks else _FORMATS[self.models.task]
 
     def _analyser(self) -> Any:
         return loaded_analyser(self.models, pinned_device(self.device), self.batch_size)
@@ -255,7 +225,7 @@ class ProgramAnnotator(Annotator):
         def annotating(groups: Iterable[Sentences]) -> Iterator[Entries]:
             for sentences, trees in self.command.parse(groups, workers):
                 yield [
-                    None if tree is None else format_tree(words, tree)
+                    None if tree is None else CONLLU.write(tree, words)
                     for words, tree in zip(sentences, trees)
                 ]
 
@@ -269,4 +239,4 @@ class ProgramAnnotator(Annotator):
 
     def no_annotation(self, words: Sequence[str]) -> str:
         """The block of a sentence without a tree."""
-        return format_no_parse(words)
+        return CONLLU.write(None, words)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from syntax_nmt.data.conllu import format_no_parse, format_tree, read_conllu
+from syntax_nmt.data.annotation.formats import CONLLU
+from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.dependencies.reference import over_same_words
@@ -86,9 +87,7 @@ class ParsedSentence:
 
     def block(self) -> str:
         """The sentence's CoNLL-U block."""
-        if self.tree is None:
-            return format_no_parse(self.words)
-        return format_tree(self.words, self.tree)
+        return CONLLU.write(self.tree, self.words)
 
 
 @dataclass
