@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.data.data_bin_names import check_name
 from syntax_nmt.data.linearised_folder import linearised_mode
 from syntax_nmt.data.text_files import find_text, read_lines
 from syntax_nmt.errors import UserError
@@ -47,6 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="train each method once with each, in folders of their own",
     )
     parser.add_argument(
+        "--name",
+        help="of what follows --: trainings with it have folders of their own, METHOD-NAME",
+    )
+    parser.add_argument(
         "--compare",
         type=Path,
         metavar="REFERENCE",
@@ -70,6 +75,8 @@ def run(args: argparse.Namespace) -> None:
     from syntax_nmt.preparation.trainings import Training, train, translate_test
 
     _check_runs(args.seeds or [], args.more)
+    if args.name is not None:
+        check_name(args.name, "--name")
     data = TrainingData.of(args.prepared)
     if not args.methods:
         known = ", ".join(method.save_dir for method in trainable(data))
@@ -81,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
     if args.compare is not None and TEST not in data.splits:
         raise UserError(f"--compare: {data.data_bin} has no test set: prepare with --testpref")
     trainings = [
-        Training(data, method, seed, args.more)
+        Training(data, method, seed, args.more, args.name)
         for seed in args.seeds or [None]
         for method in methods
     ]
@@ -109,7 +116,7 @@ def _check_runs(seeds: Sequence[int], more: Sequence[str]) -> None:
     if "--save-dir" in options:
         raise UserError(
             "--save-dir behind --: checkpoints are in the prepared folder, where this command and "
-            "translate look for them: leave it out"
+            "translate look for them: give --name for a folder of their own"
         )
 
 
@@ -125,9 +132,10 @@ def _compare(
     command = ["compare" if len(methods) > 1 else "score"]
     for method in methods:
         outputs = [t.output for t in trainings if t.method is method]
-        command += ["--system", method.save_dir, *map(str, outputs)]
+        system = next(t.system for t in trainings if t.method is method)
+        command += ["--system", system, *map(str, outputs)]
         if linearised_mode(data.folder) is not None:
-            command += ["--prepared", method.save_dir, str(data.folder)]
+            command += ["--prepared", system, str(data.folder)]
     source = data.source_words(TEST)  # S- lines are made by the rules of the target
     if source is not None:
         command += ["--source", str(source)]

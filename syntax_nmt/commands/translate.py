@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.data.data_bin_names import check_name
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import STDOUT, open_output, tell
 
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=natural_int, help="which training of several seeds to translate with"
     )
+    parser.add_argument("--name", help="as given to syntax-nmt train")
     parser.add_argument(
         "--dry-run", action="store_true", help="print fairseq's command line, and run nothing"
     )
@@ -50,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
         wrapped,
     )
     from syntax_nmt.preparation.training_data import TrainingData
-    from syntax_nmt.preparation.trainings import checkpoints
+    from syntax_nmt.preparation.trainings import checkpoints, system_name
 
     data = TrainingData.of(args.prepared)
     method = named_method(data, args.method)
@@ -58,12 +60,14 @@ def run(args: argparse.Namespace) -> None:
         reads = " and ".join(kind.description for kind in method.reads)
         wanted = reads or "subwords of both languages"
         raise UserError(
-            f"{method.save_dir}: typed text would need {wanted}, which {data.folder} has no "
-            "parser or segmentation for: translate its test set by syntax-nmt train"
+            f"{method.save_dir} reads {wanted}, for which {data.folder} has no parser or "
+            "segmentation: translate its test set by syntax-nmt train"
         )
     if args.text is not None and (args.text.is_dir() or not args.text.exists()):
         raise UserError(f"{args.text}: no such file: give raw text")
-    folder = checkpoints(data, method, args.seed)
+    if args.name is not None:
+        check_name(args.name, "--name")
+    folder = checkpoints(data, system_name(method, args.name), args.seed)
     command = typed_command(data, method, FOLDER, folder)
     path = Path(command[command.index("--path") + 1])
     # A pipe can be opened once alone, and perhaps by this process alone.
@@ -76,7 +80,8 @@ def run(args: argparse.Namespace) -> None:
     if not path.is_file():
         seeds = sorted(folder.glob("seed*"))
         there = f": give --seed {seeds[0].name.removeprefix('seed')}" if seeds else ""
-        train = f"train it by syntax-nmt train {args.prepared} {method.save_dir}"
+        named = "" if args.name is None else f" --name {args.name}"
+        train = f"train it by syntax-nmt train {args.prepared} {method.save_dir}{named}"
         raise UserError(f"{path}: no such checkpoint{there or f': {train}'}")
     with open_output(STDOUT) as out, open(args.text, "rb") if piped else nullcontext() as stdin:
         printed = lines_of(command, training_threads(data), errors="after", stdin=stdin)

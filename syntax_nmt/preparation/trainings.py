@@ -1,12 +1,14 @@
 """A method's training with a seed by fairseq's programs, and the translation of the test set."""
 
 import re
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from syntax_nmt import FOLDER
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import write_atomically, write_unless_same
 from syntax_nmt.methods.method import TrainingRecipe
 from syntax_nmt.preparation.fairseq_programs import lines_of
 from syntax_nmt.preparation.training_commands import (
@@ -18,29 +20,42 @@ from syntax_nmt.preparation.training_commands import (
 from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.reporting.output import tell
 
-LOG, OUTPUT = "train.log", "test.out"  # in the folder of the checkpoints
+# In the folder of the checkpoints.
+LOG, OUTPUT, _OPTIONS = "train.log", "test.out", "train.options"
 _FIGURE = re.compile(r"\| (\w+) ([\d.]+)")
 
 
 @dataclass(frozen=True)
 class Training:
-    """A method with a seed; None = fairseq's own."""
+    """A method with a seed and further options of fairseq.
+
+    Attributes:
+        seed: None = fairseq's own.
+        more: options of fairseq-train.
+        variant: name of these options, by which they have a folder of their own; None = no name.
+    """
 
     data: TrainingData
     method: TrainingRecipe
     seed: int | None
     more: Sequence[str]
+    variant: str | None = None
+
+    @property
+    def system(self) -> str:
+        """The method and its variant."""
+        return system_name(self.method, self.variant)
 
     @property
     def name(self) -> str:
         """For messages."""
         seed = "" if self.seed is None else f", seed {self.seed}"
-        return f"{self.method.save_dir}{seed}"
+        return f"{self.system}{seed}"
 
     @property
     def folder(self) -> Path:
         """The folder of its checkpoints."""
-        return checkpoints(self.data, self.method, self.seed)
+        return checkpoints(self.data, self.system, self.seed)
 
     @property
     def output(self) -> Path:
@@ -70,15 +85,25 @@ class Training:
         return [self.train, self.translate] if TEST in self.data.splits else [self.train]
 
 
-def checkpoints(data: TrainingData, method: TrainingRecipe, seed: int | None) -> Path:
-    """The folder of a training's checkpoints."""
-    folder = data.folder / method.save_dir
+def system_name(method: TrainingRecipe, variant: str | None) -> str:
+    """The name of a method's folder, `heads`, or of a variant's, `heads-small`."""
+    return method.save_dir if variant is None else f"{method.save_dir}-{variant}"
+
+
+def checkpoints(data: TrainingData, system: str, seed: int | None) -> Path:
+    """The folder of a training's checkpoints.
+
+    Args:
+        system: as of :func:`system_name`.
+    """
+    folder = data.folder / system
     return folder if seed is None else folder / f"seed{seed}"
 
 
 def train(training: Training) -> None:
     """Trains or resumes; prints a line for each validation."""
     training.folder.mkdir(parents=True, exist_ok=True)
+    _compare_options(training)
     log = training.folder / LOG
     tell(f"{training.name}: training, log: {log}")
     with log.open("a", encoding="utf-8") as stream:
@@ -88,6 +113,25 @@ def train(training: Training) -> None:
             news = news_of(line)
             if news is not None:
                 tell(f"{training.name}: {news}")
+
+
+def _compare_options(training: Training) -> None:
+    """Warns if a training resumes with other options than it began with."""
+    record, options = training.folder / _OPTIONS, shlex.join(training.more)
+    if not (training.folder / "checkpoint_last.pt").is_file():
+        write_unless_same(record, f"{options}\n")
+        return
+    begun = record.read_text("utf-8").strip() if record.is_file() else options
+    if begun != options:
+        print(
+            f"warning: {training.name}: resumes what was trained {_with(begun)} {_with(options)}: "
+            "to train it anew beside that, give --name",
+            file=sys.stderr,
+        )
+
+
+def _with(options: str) -> str:
+    return f"with -- {options}" if options else "without options"
 
 
 def news_of(line: str) -> str | None:

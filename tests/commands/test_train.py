@@ -81,6 +81,20 @@ def test_what_is_finished_is_not_done_again(trained, folder):
 
 
 @pytest.mark.dear
+def test_other_options_have_a_folder_of_their_own(trained, folder):
+    """A training resumes with other options, as fairseq does, but says so."""
+    asked = ("--dropout", "0.2")
+    again = syntax_nmt("train", folder, "pascal", "--seeds", "2", *FEW, *asked)
+    said = "warning: pascal, seed 2: resumes what was trained with -- --max-epoch 1"
+    assert said in again.stderr
+    assert again.stderr.rstrip().endswith(
+        "--dropout 0.2: to train it anew beside that, give --name"
+    )
+    syntax_nmt("train", folder, "pascal", "--name", "wet", *FEW, *asked)
+    assert re.search(r"\bdropout\W+0\.2\b", (folder / "pascal-wet/train.log").read_text("utf-8"))
+
+
+@pytest.mark.dear
 def test_typed_text_is_translated(trained, folder, prepared):
     lines = (prepared.corpus / "test.src").read_text("utf-8").splitlines()[:3]
     text = "".join(f"{line}\n" for line in lines)
@@ -162,7 +176,15 @@ def test_lines_that_are_too_long(trained, folder, prepared):
         (("train", "{}", "nothing"), "nothing: no such method: choose of baseline, "),
         (("train", "{}", "baseline", "--compare", "nowhere"), "--compare nowhere: no such file"),
         (("translate", "{}", "heads"), "no such checkpoint: train it by syntax-nmt train"),
-        (("translate", "{}", "pascal", "--seed", "1"), "typed text would need dependency trees"),
+        (
+            ("translate", "{}", "baseline", "--name", "wet"),
+            "syntax-nmt train {} baseline --name wet",
+        ),
+        (("train", "{}", "baseline", "--name", "../x"), "--name '../x' is no plain name"),
+        (
+            ("translate", "{}", "pascal", "--seed", "1"),
+            "reads dependency trees of the source, for",
+        ),
         (("translate", "{}", "baseline", "nowhere"), "nowhere: no such file"),
         (("translate", "{}", "baseline", "/"), "/: no such file"),
         (("train", "nowhere", "baseline"), "nowhere"),
@@ -178,7 +200,8 @@ def test_lines_that_are_too_long(trained, folder, prepared):
     ],
 )
 def test_mistakes_are_one_line(folder, words, part):
-    assert part in refuse("syntax_nmt.cli", *(word.format(folder) for word in words))
+    said = refuse("syntax_nmt.cli", *(word.format(folder) for word in words))
+    assert part.format(folder) in said
 
 
 def test_a_text_may_follow_options(folder, prepared):
