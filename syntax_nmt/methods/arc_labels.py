@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.arguments import Needs, option
 from syntax_nmt.backbone.extension import Extension
-from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
 from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Logged
@@ -240,6 +240,16 @@ class LabelledArcs(Extension):
         width, which = self.options.dependency_label_dim, str(self.options.dependency_labels)
         self.labeller = ArcLabelScorer(self.stack.embed_dim, width, self.relations, which)
         return {self.scorer_name: self.labeller}
+
+    def embed(self, embedded: Tensor, batch: Any) -> Tensor:
+        """The same vectors: without a loss of labels the scorer would not be part of the graph.
+
+        Args:
+            embedded: of the tokens of either side, B×S×E.
+        """
+        if self.relations and self.labeller.training and torch.is_grad_enabled():
+            return with_gradients_of(embedded, self.labeller.parameters())
+        return embedded
 
 
 def take_relations(options: Any, task: FairseqTask, columns: Mapping[str, Column]) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from itertools import count
 from types import MappingProxyType
 from typing import Any
@@ -222,7 +221,10 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
         target = self.target_read(
             prev_output_tokens, encoder_out, incremental_state, self._annotation
         )
-        embeds = [partial(each.embed, target=target) for each in having(self.extensions, "embed")]
+        embeds = [
+            lambda embedded, each=each: each.embed(embedded, target)
+            for each in having(self.extensions, "embed")
+        ]
         with ExitStack() as handed_over:
             for each in (changes, *arguments):
                 handed_over.enter_context(extra_layer_inputs(self.layers, each))
