@@ -100,8 +100,7 @@ class AnnotationInputs:
                     f"{kind.flag} loads: give {ways_to_learn(kind)}; or leave {kind.flag} out"
                 )
         # What the model does not learn, a loss reports at its first batch.
-        needed = [kind for kind in annotation_read_by(self._objectives) if kind in learned]
-        missing, options = self._missing_of(needed)
+        missing, options = self._missing_of(self._learned_by([model]))
         if missing:
             described = " and the ".join(kind.description for kind in missing)
             raise UserError(
@@ -111,6 +110,11 @@ class AnnotationInputs:
         missing, options = self._missing_of(annotation_read_by([model]))
         if missing:
             raise missing_annotation(missing, options)
+
+    def _learned_by(self, models: Iterable[Any]) -> list[AnnotationKind]:
+        """The kinds that some models learn; a loss may read others, of other models."""
+        learned = {kind for x in models for kind in getattr(x, "learns_annotation", ())}
+        return [kind for kind in annotation_read_by(self._objectives) if kind in learned]
 
     def _missing_of(
         self, needed: Sequence[AnnotationKind]
@@ -197,7 +201,7 @@ class AnnotationInputs:
     def _warn_of_unread(self, models: Sequence[nn.Module]) -> None:
         if not self._asked_for:
             return
-        read = annotation_read_by([*models, *self._objectives])
+        read = (*annotation_read_by(models), *self._learned_by(models))
         for option, kinds in self._asked_for:
             if not any(kind in read for kind in kinds):
                 what = " or ".join(kind.description for kind in kinds)

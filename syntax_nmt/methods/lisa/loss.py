@@ -32,21 +32,16 @@ class LisaObjective(AuxiliaryObjective):
         parse_weight: λ.
         label_weight: that of the loss of arcs' labels.
         spans: finds the words of the source in its tokens, for labels.
-        loads_labels: whether options load their files.
     """
 
     reads_annotation: tuple[AnnotationKind, ...] = (HEADS, DEPREL)
     options = "--criterion lisa_cross_entropy, or --parse-weight to syntax_cross_entropy"
 
     def __init__(
-        self,
-        parse_weight: float,
-        label_weight: float = 0.0,
-        spans: WordSpans | None = None,
-        loads_labels: bool = False,
+        self, parse_weight: float, label_weight: float = 0.0, spans: WordSpans | None = None
     ) -> None:
         self.parse_weight, self.label_weight, self._spans = parse_weight, label_weight, spans
-        self.reads_annotation = (HEADS, DEPREL) if loads_labels else (HEADS,)
+        self.reads_annotation = (HEADS, DEPREL) if label_weight else (HEADS,)
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> LisaObjective | None:
@@ -56,8 +51,7 @@ class LisaObjective(AuxiliaryObjective):
             return None
         if not label_weight:
             return cls(weight)
-        spans, loads_labels = WordSpans(task.source_dictionary), DEPREL.is_loaded(task.cfg)
-        return cls(weight, label_weight, spans, loads_labels)
+        return cls(weight, label_weight, WordSpans(task.source_dictionary))
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
