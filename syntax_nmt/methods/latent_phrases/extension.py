@@ -22,7 +22,7 @@ from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 from syntax_nmt.methods.latent_phrases.options import LatentPhraseOptions
-from syntax_nmt.option_checks import refuse_together
+from syntax_nmt.option_checks import check_from_zero, refuse_together
 
 
 class _Gated(AttentionExtension):
@@ -32,6 +32,7 @@ class _Gated(AttentionExtension):
 
     def __init__(self, options: LatentPhraseOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
+        check_from_zero(options, ["local_attention_window", "syntactic_distance_lookback"])
         self.gated = options.latent_phrase_layers
         if not 0 <= self.gated <= stack.layers:
             raise UserError(
