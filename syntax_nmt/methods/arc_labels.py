@@ -3,7 +3,7 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,7 +13,7 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.arguments import Needs, option
+from syntax_nmt.arguments import DECODER, ENCODER, Needs, option
 from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
 from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
@@ -263,6 +263,14 @@ def take_relations(options: Any, task: FairseqTask, columns: Mapping[str, Column
         return
     wanted = [x for name, x in columns.items() if getattr(options, name, None) is not None]
     take_labels(options, task, wanted)
+
+
+def label_weight_without_effect(model: nn.Module) -> Mapping[str, Iterable[str]]:
+    """`--label-weight` if no part of a model labels arcs, by the option of the model."""
+    halves = (getattr(model, name, None) for name in (ENCODER, DECODER))
+    if any(getattr(half, "arc_labels", ()) for half in halves):
+        return {}
+    return {f"--dependency-labels {NO_LABELS}": ["label_weight"]}
 
 
 def logged_label_loss(

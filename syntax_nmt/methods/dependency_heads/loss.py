@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
 from fairseq.tasks import FairseqTask
-from torch import Tensor
+from torch import Tensor, nn
 
 from syntax_nmt.backbone.structures import ARC_LABELS, TARGET_ARC_LABELS, TARGET_PARENTS
 from syntax_nmt.backbone.word_spans import WordSpans
@@ -15,7 +15,7 @@ from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths, source_tokens
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.arc_labels import log_labels, logged_label_loss
+from syntax_nmt.methods.arc_labels import label_weight_without_effect, log_labels, logged_label_loss
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
@@ -89,6 +89,10 @@ class DependencyObjective(AuxiliaryObjective):
             return cls(*weights)
         spans = WordSpans(task.source_dictionary), WordSpans(task.target_dictionary)
         return cls(*weights, options.label_weight, spans)
+
+    def without_effect(self, model: nn.Module) -> Mapping[str, Iterable[str]]:
+        """The weight of labels, if the model labels no arcs."""
+        return label_weight_without_effect(model)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
