@@ -202,8 +202,8 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
         Args:
             prev_output_tokens: B×T.
             incremental_state: the cache of incremental decoding.
-            full_context_alignment: let every position see the whole target; layers with latent
-                phrases or a position bias, which close the future themselves, do not.
+            full_context_alignment: let every position see the whole target; layers whose attention
+                extensions build or bias, which close the future themselves, do not.
             alignment_layer: the layer whose cross-attention weights are wanted.
             alignment_heads: number of heads, the first ones, to average over; all by default.
 

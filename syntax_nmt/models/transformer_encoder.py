@@ -62,7 +62,7 @@ class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
             embed_tokens = extension.word_table(embed_tokens)
         super().__init__(stack.cfg, stack.dictionary, embed_tokens)
         self.register_extensions(extensions)
-        for layer in self.layers.children():  # itself, layer drop would leave some out
+        for layer in self.layers.children():  # `self.layers`: layer drop leaves some out
             # fairseq 0.12.2 would bypass the layers at inference.
             layer.can_use_fastpath = False
 

@@ -119,7 +119,10 @@ class AnnotationInputs:
     def _missing_of(
         self, needed: Sequence[AnnotationKind]
     ) -> tuple[list[AnnotationKind], tuple[str, ...]]:
-        """The kinds that no option loads, and options that load them; lists keep what they have."""
+        """The kinds that no option loads, and options that load them.
+
+        An option that takes a list names again what it already loads.
+        """
         missing = [kind for kind in needed if kind not in self._loaded]
         options = {kind.option for kind in missing}
         return missing, loading_options(kind for kind in needed if kind.option in options)

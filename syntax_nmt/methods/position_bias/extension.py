@@ -20,7 +20,7 @@ from syntax_nmt.methods.position_bias.bias import DECAY, PositionBias, build_pos
 from syntax_nmt.methods.position_bias.options import PositionBiasOptions
 from syntax_nmt.option_checks import refuse_together
 
-# The same number as in the presets of latent phrases, whose control it is.
+# As many layers have gates in Harada and Watanabe (2021), whose control it is.
 _DECAY_LAYERS = 2
 
 
