@@ -63,7 +63,7 @@ class Extension:
         joint_score: whether a search scores what it chooses beside words, too.
     """
 
-    option: ClassVar[str] = ""
+    option: str = ""
     reads: tuple[AnnotationKind, ...] = ()
     learns: tuple[AnnotationKind, ...] = ()
     structures: tuple[str, ...] = ()

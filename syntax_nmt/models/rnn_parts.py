@@ -109,7 +109,6 @@ def build_encoder(
         dictionary,
         options.encoder_embed_dim,
         sizes.encoder_state,
-        options.encoder_gru,
         options.share_all_embeddings,
         options.encoder_embed_path is not None,
     )

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
-from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
@@ -24,11 +23,6 @@ class TreeOrders(RNNEncoderExtension):
 
     def __init__(self, options: TreeOrderOptions, stack: RNNEncoderStack) -> None:
         super().__init__(options, stack)
-        if stack.gru != BIDIRECTIONAL:
-            raise UserError(
-                f"--encoder-gru {stack.gru}: --tree-order-encoder stands beside a bidirectional "
-                "GRU: leave one of them out"
-            )
         self.orders = _orders(self.options.tree_order_encoder)
 
     def network(self) -> TreeOrderEncoder:

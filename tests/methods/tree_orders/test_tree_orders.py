@@ -226,7 +226,7 @@ def test_parameters():
     [
         (("--tree-order-encoder=parent",), r"'parent' is no order: give child, head"),
         (("--tree-order-encoder=head,head",), "head twice: give each order once"),
-        (("--encoder-gru=stacked",), "--tree-order-encoder stands beside a bidirectional GRU"),
+        (("--encoder-gru=stacked",), "--encoder-gru and --tree-order-encoder both replace"),
         (("--relation-kernels=3:8",), "--relation-kernels and --tree-order-encoder both replace"),
     ],
 )
