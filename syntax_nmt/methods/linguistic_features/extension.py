@@ -9,6 +9,7 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import named_in
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
 from syntax_nmt.backbone.source_factors import (
@@ -22,7 +23,7 @@ from syntax_nmt.backbone.source_factors import PLACES as PLACE_NAMES
 from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import COLUMNS
-from syntax_nmt.data.annotation.columns import UNKNOWN
+from syntax_nmt.data.annotation.columns import UNKNOWN, named_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
@@ -65,7 +66,8 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
 
     def __init__(self, options: LinguisticFeatureOptions, stack: Any) -> None:
         super().__init__(options, stack)
-        self.names, self.merge = _names(self.options.source_features), options.feature_merge
+        self.names = named_in(self.option, self.options.source_features, FEATURES, "feature")
+        self.merge = options.feature_merge
         check_dropouts(options, ["feature_dropout", "feature_unknown"])
         if self.merge == CONCAT:
             _refuse_other_tables(stack)
@@ -163,20 +165,8 @@ def take_feature_labels(options: Any, task: FairseqTask) -> None:
     Args:
         options: of the model, a namespace; changed in place.
     """
-    names = _names(getattr(options, "source_features", None) or "", check=False)
+    names = named_columns(getattr(options, "source_features", None))
     take_labels(options, task, [column for column in COLUMNS if column.name in names])
-
-
-def _names(text: str, check: bool = True) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    for name in names if check else ():
-        if name not in FEATURES:
-            raise UserError(
-                f"--source-features {text}: {name!r} is no feature: give {', '.join(FEATURES)}"
-            )
-        if names.count(name) > 1:
-            raise UserError(f"--source-features {text}: {name} twice: give each feature once")
-    return names
 
 
 def _refuse_other_tables(stack: Any) -> None:

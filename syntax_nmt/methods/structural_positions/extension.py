@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import named_in
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.transformer_extension import (
@@ -41,7 +42,7 @@ class StructuralPositions(TransformerEncoderExtension):
 
     def __init__(self, options: StructuralPositionOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
-        wanted = _positions(self.options.structural_positions)
+        wanted = named_in(self.option, self.options.structural_positions, POSITIONS, "position")
         self.embedding = self.bias = None
         # In this place they draw their random numbers before the layers.
         if ABSOLUTE in wanted:
@@ -85,16 +86,6 @@ class StructuralPositions(TransformerEncoderExtension):
     def _tree(self, source: Source) -> tuple[Tensor, Tensor]:
         """The heads of tokens, and the first columns of their words."""
         return HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
-
-
-def _positions(text: str) -> Sequence[str]:
-    names = [name.strip() for name in text.split(",")]
-    for place, name in enumerate(names):
-        if name not in POSITIONS or name in names[:place]:
-            raise UserError(
-                f"--structural-positions {text}: give {ABSOLUTE}, {RELATIVE}, or both with a comma"
-            )
-    return names
 
 
 def _embedding(fusion: str, stack: TransformerStack) -> StructuralEmbedding:

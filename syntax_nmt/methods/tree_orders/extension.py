@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import named_in
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_orders.encoder import TreeOrderEncoder
 from syntax_nmt.methods.tree_orders.options import ORDERS, TreeOrderOptions
 
@@ -51,13 +51,5 @@ class TreeOrders(RNNEncoderExtension):
 
 def _orders(text: str) -> tuple[str, ...]:
     """The orders of a list with commas, in a fixed order."""
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in ORDERS:
-            raise UserError(
-                f"--tree-order-encoder {text}: {name!r} is no order: give {', '.join(ORDERS)}, or "
-                "both with a comma between"
-            )
-        if names.count(name) > 1:
-            raise UserError(f"--tree-order-encoder {text}: {name} twice: give each order once")
+    names = named_in(TreeOrders.option, text, ORDERS, "order")
     return tuple(order for order in ORDERS if order in names)

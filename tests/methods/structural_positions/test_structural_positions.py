@@ -226,8 +226,8 @@ def test_the_tree_matters(folder, positions):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--structural-positions=depth"], "give absolute, relative, or both"),
-        (["--structural-positions=absolute,absolute"], "give absolute, relative, or both"),
+        (["--structural-positions=depth"], "'depth' is no position: give absolute, relative$"),
+        (["--structural-positions=absolute,absolute"], "absolute twice: give each position once"),
         (["--structural-positions=relative", "--structural-fusion=add"], "--structural-fusion"),
         (["--structural-positions=absolute", "--structural-clip=3"], "--structural-clip"),
         (["--structural-clip=0"], "--structural-clip 0: give 1 or more"),
