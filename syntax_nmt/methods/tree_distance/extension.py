@@ -18,7 +18,7 @@ from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_distance.distances import DistanceChange
 from syntax_nmt.methods.tree_distance.options import NORMAL, TreeDistanceOptions
-from syntax_nmt.option_checks import check_dropouts, refuse_together
+from syntax_nmt.option_checks import check_dropouts, check_lowest_layers, refuse_together
 
 _NORMAL_LAYERS = 3
 
@@ -49,11 +49,8 @@ class TreeDistances(TransformerEncoderExtension):
         if layers is None:
             is_normal = options.tree_distance == NORMAL
             layers = min(_NORMAL_LAYERS, stack.layers) if is_normal else stack.layers
-        elif not 1 <= layers <= stack.layers:
-            raise UserError(
-                f"--tree-distance-layers {layers}: the encoder has {stack.layers} layers; give a "
-                f"number from 1 to {stack.layers}"
-            )
+        else:
+            check_lowest_layers("--tree-distance-layers", layers, stack.layers, stack.name)
         self.layers = range(layers)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
