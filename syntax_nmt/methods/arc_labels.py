@@ -20,11 +20,18 @@ from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Logged
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.column_labels import ColumnLabelOptions, labels_of, take_labels
+from syntax_nmt.methods.column_labels import (
+    FULL,
+    UNIVERSAL,
+    ColumnLabelOptions,
+    labels_of,
+    numbered_relations,
+    take_labels,
+)
 from syntax_nmt.methods.objective import detached_sum, log_average, log_percentage
 
 ROOT = "root"
-NO_LABELS, FULL, UNIVERSAL = "none", "full", "universal"
+NO_LABELS = "none"
 LABELS = (NO_LABELS, FULL, UNIVERSAL)
 LabelChoice = ChoiceEnum(LABELS)
 _SLOPE = 0.1
@@ -136,10 +143,8 @@ class ArcLabelScorer(nn.Module):
 
     def __init__(self, embed_dim: int, dim: int, labels: Sequence[str], which: str) -> None:
         super().__init__()
-        of_labels = [x.partition(":")[0] if which == UNIVERSAL else x for x in labels]
-        self.names = tuple(dict.fromkeys(of_labels))
-        classes = torch.tensor([self.names.index(name) for name in of_labels])
-        self.register_buffer("classes", classes, persistent=False)
+        self.names, classes = numbered_relations(labels, which)
+        self.register_buffer("classes", torch.tensor(classes), persistent=False)
         self.dependent, self.governor = nn.Linear(embed_dim, dim), nn.Linear(embed_dim, dim)
         for view in (self.dependent, self.governor):
             nn.init.xavier_uniform_(view.weight)

@@ -17,7 +17,6 @@ from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
 from syntax_nmt.methods.graph_convolution.layer import Arcs
 from syntax_nmt.methods.graph_convolution.layers import (
@@ -30,7 +29,6 @@ from syntax_nmt.methods.graph_convolution.layers import (
 from syntax_nmt.methods.graph_convolution.options import (
     ALL,
     BOTH,
-    FULL,
     NONE,
     OUT,
     RESIDUAL,
@@ -38,7 +36,7 @@ from syntax_nmt.methods.graph_convolution.options import (
     GraphConvolutionOptions,
 )
 from syntax_nmt.methods.method import read_options
-from syntax_nmt.option_checks import check_dropouts
+from syntax_nmt.option_checks import check_dropouts, check_from_zero
 
 
 class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
@@ -55,8 +53,7 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
 
     def __init__(self, options: GraphConvolutionOptions, stack: Any) -> None:
         super().__init__(options, stack)
-        if options.gcn_layers < 0:
-            raise UserError(f"--gcn-layers {options.gcn_layers}: give a number from 0 on")
+        check_from_zero(options, ["gcn_layers"])
         check_dropouts(options, ["gcn_edge_dropout"])
         self.relations: tuple[str, ...] = ()
         if _reads_relations(options):
@@ -89,7 +86,7 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
         self.layers = GraphConvolutionLayers(
             width,
             options.gcn_layers,
-            RelationIds(self.relations, options.gcn_labels == FULL),
+            RelationIds(self.relations, options.gcn_labels),
             arcs=options.gcn_arcs,
             gated=not options.gcn_no_gates,
             skip=self._skip(),

@@ -9,6 +9,7 @@ from torch.nn.functional import conv1d
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.column_labels import FULL, UNIVERSAL
 from syntax_nmt.methods.graph_convolution.layer import Arcs, GraphConvolution
 from syntax_nmt.methods.graph_convolution.layers import RelationIds
 
@@ -192,13 +193,13 @@ def test_edge_dropout_keeps_the_mean_of_gates():
 
 def test_relations_with_and_without_subtypes():
     relations = ("<unk>", "nsubj", "nsubj:pass", "obj", "_")
-    full, universal = RelationIds(relations, True), RelationIds(relations, False)
+    full, universal = (RelationIds(relations, which) for which in (FULL, UNIVERSAL))
     given = torch.tensor([[-1, 1, 2, 3, 4, 5]])
     assert full(given).tolist() == [[0, 0, 1, 2, 3, 4]]
     assert universal(given).tolist() == [[0, 0, 1, 1, 2, 3]]
     assert (full.count, full.piece) == (6, 5)
     assert (universal.count, universal.piece) == (5, 4)
-    assert RelationIds((), True).count == 1
+    assert RelationIds((), FULL).count == 1
 
 
 @pytest.mark.parametrize("arch", ["gcn_rnn", "gcn_transformer"])
