@@ -21,7 +21,6 @@ from syntax_nmt.backbone.source_factors import (
 )
 from syntax_nmt.backbone.source_factors import PLACES as PLACE_NAMES
 from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.annotation.columns import UNKNOWN, named_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -97,15 +96,12 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
         return WordPart(rows, width - sum(self.dims), width, self.pad)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The tables, and what finds words."""
+        """The tables."""
         by_name = {column.name: len(labels) for column, labels in self.columns.items()}
         sizes = [SPECIAL + by_name.get(name, PLACES) for name in self.names]
         dropout = self.options.feature_dropout
         self.tables = FeatureTables(sizes, self.dims, self.stack.embed_dim, dropout)
-        modules: dict[str, nn.Module] = {"feature_tables": self.tables}
-        if SUBWORD in self.names:
-            modules["feature_spans"] = self.spans = WordSpans(self.stack.dictionary)
-        return modules
+        return {"feature_tables": self.tables}
 
     def source_factors(self, words: Tensor) -> SourceFactors:
         """Every merge is a sum: vectors are zero where those of others stand."""
@@ -144,7 +140,7 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
     def _values(self, name: str, source: Source) -> Tensor:
         """The ids of a feature, B×S."""
         if name == SUBWORD:
-            spans = self.spans(source.tokens)
+            spans = source.spans
             columns = torch.arange(source.tokens.size(1), device=source.tokens.device)
             values = places_in_words(spans.first.eq(columns), spans.last.eq(columns))
         else:

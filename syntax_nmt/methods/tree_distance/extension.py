@@ -13,7 +13,6 @@ from syntax_nmt.backbone.transformer_extension import (
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_distance.distances import DistanceChange
@@ -54,9 +53,8 @@ class TreeDistances(TransformerEncoderExtension):
         self.layers = range(layers)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """What computes changes, and what finds words; neither has parameters."""
+        """What computes changes, without parameters."""
         options = self.options
-        self.spans = WordSpans(self.stack.dictionary)
         self.change = DistanceChange(
             options.tree_distance,
             self.stack.heads,
@@ -64,7 +62,7 @@ class TreeDistances(TransformerEncoderExtension):
             options.tree_distance_variance,
             options.tree_distance_ignoring,
         )
-        return {"tree_distance": self.change, "tree_distance_spans": self.spans}
+        return {"tree_distance": self.change}
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The change of the lowest layers; none if its strength is 0.
@@ -74,5 +72,5 @@ class TreeDistances(TransformerEncoderExtension):
         """
         if not self.change.strength:
             return []
-        heads, first = HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
-        return [LayerModifier(self.layers, self.change(heads, first, like))]
+        heads = HEADS.tensor_in(source.annotation)
+        return [LayerModifier(self.layers, self.change(heads, source.spans.first, like))]

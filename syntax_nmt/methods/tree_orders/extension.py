@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from syntax_nmt.arguments import named_in
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.methods.tree_orders.encoder import TreeOrderEncoder
 from syntax_nmt.methods.tree_orders.options import ORDERS, TreeOrderOptions
@@ -38,15 +37,7 @@ class TreeOrders(RNNEncoderExtension):
         Raises:
             UserError: annotation is missing.
         """
-        return {
-            "heads": HEADS.tensor_in(source.annotation),
-            "first": self.spans(source.tokens).first,
-        }
-
-    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """What finds words in pieces."""
-        self.spans = WordSpans(self.stack.dictionary)
-        return {"tree_order_spans": self.spans}
+        return {"heads": HEADS.tensor_in(source.annotation), "first": source.spans.first}
 
 
 def _orders(text: str) -> tuple[str, ...]:

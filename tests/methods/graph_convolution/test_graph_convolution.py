@@ -211,8 +211,8 @@ def test_arcs_of_inner_subwords(folder, arch):
     tokens = inputs["src_tokens"]
     (extension,) = model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, of_words = extension.arcs(Source(tokens, pads, inputs))
-    spans = extension.spans(tokens)
+    arcs, of_words = extension.arcs(Source(tokens, pads, inputs, model.encoder.word_spans))
+    spans = model.encoder.word_spans(tokens)
     columns = torch.arange(tokens.size(1)).expand_as(tokens)
     inner = spans.first.ne(columns) & ~pads
     parsed = inputs["heads"].ge(0)
@@ -234,7 +234,7 @@ def test_the_whole_encoder(folder):
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
     tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, _ = extension.arcs(Source(tokens, pads, inputs))
+    arcs, _ = extension.arcs(Source(tokens, pads, inputs, model.encoder.word_spans))
     states = model.encoder.network(model.encoder.embed_tokens(tokens), pads)
     for layer in extension.layers.layers:
         states = states + loops(layer, states, arcs)
@@ -263,7 +263,9 @@ def test_graphs_need_no_layer(folder, layers, placement):
     tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
     embedded, _ = model.encoder.forward_embedding(tokens)
-    expected = extension.layers(embedded, *extension.arcs(Source(tokens, pads, inputs)))
+    expected = extension.layers(
+        embedded, *extension.arcs(Source(tokens, pads, inputs, model.encoder.word_spans))
+    )
     torch.manual_seed(1)  # drops both layers
     found = model.encoder(tokens, **{k: inputs[k] for k in ("heads", DEPREL.key)})
     torch.testing.assert_close(found["encoder_out"][0].transpose(0, 1)[~pads], expected[~pads])
