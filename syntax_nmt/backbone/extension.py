@@ -108,9 +108,6 @@ class Extension:
         """The names of the modules of :meth:`build` that translation does not read."""
         return ()
 
-    def build_first(self) -> None:
-        """Builds modules whose random numbers are drawn before those of the stack's layers."""
-
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """Builds the modules that the stack registers after its layers, by name.
 

@@ -120,8 +120,6 @@ def build_encoder(
     network = single(
         ((extension, extension.network()) for extension in extensions), "the network of the encoder"
     )
-    for extension in extensions:
-        extension.build_first()
     return kind(
         dictionary,
         embed_tokens,

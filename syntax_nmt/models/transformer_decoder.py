@@ -78,8 +78,6 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
             )
         # fairseq builds the layers from the lowest to the top, and does not number them.
         self._layer_numbers = count()
-        for extension in extensions:
-            extension.build_first()
         super().__init__(stack.cfg, stack.dictionary, embed_tokens, no_encoder_attn)
         self.register_extensions(extensions)
 
