@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NoReturn, TypeVar
@@ -120,6 +120,26 @@ def ascending_numbers(text: str, least: int = 0) -> tuple[int, ...]:
             f"{text!r}: give ascending whole numbers separated by commas, such as 15,30,45"
         )
     return numbers
+
+
+def named_in(option: str, text: str, known: Collection[str], what: str) -> tuple[str, ...]:
+    """The names of a list with commas, in its order.
+
+    Args:
+        option: that has the list, as it is typed.
+        known: the names that there are.
+        what: such a name names, for the message.
+
+    Raises:
+        UserError: a name is unknown, or stands there twice.
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in known:
+            raise UserError(f"{option} {text}: {name!r} is no {what}: give {', '.join(known)}")
+        if names.count(name) > 1:
+            raise UserError(f"{option} {text}: {name} twice: give each {what} once")
+    return names
 
 
 def add_files(group: argparse._ActionsContainer, **helps: str) -> None:

@@ -62,6 +62,24 @@ def layer_from_bottom(option: str, layer: int, layers: int, stack: str) -> int:
     return layer % layers
 
 
+def check_lowest_layers(option: str, number: int, layers: int, stack: str, least: int = 1) -> None:
+    """Checks a number of lowest layers.
+
+    Args:
+        option: that gives it, as it is typed.
+        layers: how many there are.
+        stack: `encoder` or `decoder`, for the message.
+
+    Raises:
+        UserError: there are not so many, or it is too small.
+    """
+    if not least <= number <= layers:
+        raise UserError(
+            f"{option} {number}: the {stack} has {layers} layers; give a number from {least} to "
+            f"{layers}"
+        )
+
+
 def choices_of(declared: "Field[Any]") -> tuple[str, ...]:
     """The values that a declared option may have; empty = it is no choice."""
     kinds: tuple[Any, ...] = (declared.type, *get_args(declared.type))

@@ -155,6 +155,9 @@ TRIALS = {
                 "dependency_transformer --target-supervised-layer=-1 "
                 "--target-dependency-shift=predict --decoder-normalize-before"
             ),
+            "dependency_transformer+labels": (
+                "dependency_transformer --target-supervised-layer=0 --dependency-labels=full"
+            ),
         }
     ),
     "parsers in attention": _split(

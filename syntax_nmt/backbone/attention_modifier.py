@@ -31,8 +31,8 @@ class AttentionModifier(NamedTuple):
 def joined_biases(lower: Tensor, upper: Tensor) -> Tensor:
     """The sum of two biases; where it would close every key to a query, the upper one alone.
 
-    A head that is given the key of each query attends to it through a window and a closed gate,
-    too: its weight is 1 under every finite bias, and so it is under an infinite one.
+    A method may leave a query one open key, such as its head in a given tree. If a window or a
+    closed gate masks that key, the sum masks all keys, and a softmax of it fails.
 
     Args:
         lower: B×H×T×S, or smaller to broadcast; −inf = masked.

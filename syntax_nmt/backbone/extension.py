@@ -6,8 +6,9 @@ Modules with parameters belong to the stack, which registers them under the name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Optional
 
 from torch import Tensor, nn
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from syntax_nmt.arguments import attribute
 from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.source_factors import SourceFactors
+from syntax_nmt.backbone.word_spans import Spans
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.errors import UserError
@@ -29,11 +31,18 @@ class Source:
         tokens: B×S.
         padding: B×S, True = pad.
         annotation: tensors by the keys of their kinds.
+        find_words: gives the spans of the words of tokens.
     """
 
     tokens: Tensor
     padding: Tensor
     annotation: Mapping[str, Tensor]
+    find_words: Callable[[Tensor], Spans]
+
+    @cached_property
+    def spans(self) -> Spans:
+        """The words of the tokens."""
+        return self.find_words(self.tokens)
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ class Extension:
         joint_score: whether a search scores what it chooses beside words, too.
     """
 
-    option: ClassVar[str] = ""
+    option: str = ""
     reads: tuple[AnnotationKind, ...] = ()
     learns: tuple[AnnotationKind, ...] = ()
     structures: tuple[str, ...] = ()
@@ -98,9 +107,6 @@ class Extension:
     def training_modules(self) -> tuple[str, ...]:
         """The names of the modules of :meth:`build` that translation does not read."""
         return ()
-
-    def build_first(self) -> None:
-        """Builds modules whose random numbers are drawn before those of the stack's layers."""
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """Builds the modules that the stack registers after its layers, by name.

@@ -25,7 +25,8 @@ def extra_layer_inputs(
     """
     hooks = [
         layer.register_forward_pre_hook(partial(_add_arguments, more), with_kwargs=True)
-        # Arguments first: without arguments, layers with layer drop draw no random numbers.
+        # zip reads `arguments` first: if there are none, it never iterates `layers`, which under
+        # layer drop draws random numbers.
         for more, layer in zip(arguments, layers)
     ]
     try:

@@ -122,7 +122,7 @@ class _Blockwise(torch.autograd.Function):
             if gradients is not None:
                 gradients.add(loss.logit_gradients_(log_p, words), some, weight)
         ctx.gradients = gradients
-        total, nll = torch.stack(sums).sum(dim=0).unbind() if sums else x.new_zeros(2).unbind()
+        total, nll = torch.stack(sums).sum(dim=0).unbind()
         ctx.mark_non_differentiable(nll)
         # fairseq multiplies the loss of a worker without a batch by 0 in its place, which torch
         # forbids for a view.

@@ -21,6 +21,7 @@ from syntax_nmt.backbone.rnn_interface import (
     Encoded,
     EncoderNetwork,
 )
+from syntax_nmt.backbone.word_spans import WordSpans
 
 
 class RNNEncoder(ExtendedStack, FairseqEncoder):
@@ -49,6 +50,7 @@ class RNNEncoder(ExtendedStack, FairseqEncoder):
         self.dropout_in = FairseqDropout(dropout_in, module_name="RNNEncoder")
         self.dropout_out = FairseqDropout(dropout_out, module_name="RNNEncoder")
         self.output_dim = network.output_dim
+        self.word_spans = WordSpans(dictionary)
         self.register_extensions(extensions)
         for extension in extensions:
             self.output_dim = extension.output_width(self.output_dim)
@@ -75,7 +77,7 @@ class RNNEncoder(ExtendedStack, FairseqEncoder):
             further entries.
         """
         padding = src_tokens.eq(self.dictionary.pad())
-        source = Source(src_tokens, padding, annotation)
+        source = Source(src_tokens, padding, annotation, self.word_spans)
         x = self.embed_tokens(src_tokens)
         for extension in self.extensions:
             x = extension.embed(x, source)

@@ -58,13 +58,11 @@ class RNNEncoderStack:
         state_dim: C, units of a GRU in one direction.
         shares_embeddings: the target's embeddings are the same.
         has_given_embeddings: they come from a file.
-        gru: one of :data:`syntax_nmt.backbone.rnn_interface.ENCODER_GRUS`.
     """
 
     dictionary: Dictionary
     embed_dim: int
     state_dim: int
-    gru: str
     shares_embeddings: bool = False
     has_given_embeddings: bool = False
 

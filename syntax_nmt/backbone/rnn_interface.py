@@ -7,9 +7,6 @@ from torch import Tensor, nn
 
 NO_LIMIT = int(1e5)  # a recurrent network has none; the task's --max-source-positions has
 
-BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
-ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
-
 STATES, PADDING, ROWS = "encoder_out", "encoder_padding_mask", "encoder_rows"
 SUMMARY = "encoder_summary"
 

@@ -32,10 +32,12 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
 
     Attributes:
         weights: the options that are weights of theirs.
+        options: that it was built of.
     """
 
     objective_types: ClassVar[tuple[type[AuxiliaryObjective], ...]] = ()
     weights: ClassVar[tuple[str, ...]] = ()
+    options: Any
 
     def __init__(
         self,
@@ -61,10 +63,12 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
             check_from_zero(cfg, cls.weights)
             built = [objective.from_options(cfg, task) for objective in cls.objective_types]
         objectives = [objective for objective in built if objective is not None]
-        return cls(
+        criterion = cls(
             task, cfg.sentence_avg, cfg.label_smoothing, cfg.ignore_prefix_size,
             cfg.report_accuracy, objectives,
         )  # fmt: skip
+        criterion.options = cfg
+        return criterion
 
     def forward(
         self, model: nn.Module, sample: Batch, reduce: bool = True

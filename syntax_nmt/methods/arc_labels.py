@@ -3,7 +3,7 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,18 +13,25 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
-from syntax_nmt.arguments import Needs, option
+from syntax_nmt.arguments import DECODER, ENCODER, Needs, option
 from syntax_nmt.backbone.extension import Extension
-from syntax_nmt.backbone.numerics import at_least_float32
+from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
 from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Logged
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.column_labels import ColumnLabelOptions, labels_of, take_labels
+from syntax_nmt.methods.column_labels import (
+    FULL,
+    UNIVERSAL,
+    ColumnLabelOptions,
+    labels_of,
+    numbered_relations,
+    take_labels,
+)
 from syntax_nmt.methods.objective import detached_sum, log_average, log_percentage
 
 ROOT = "root"
-NO_LABELS, FULL, UNIVERSAL = "none", "full", "universal"
+NO_LABELS = "none"
 LABELS = (NO_LABELS, FULL, UNIVERSAL)
 LabelChoice = ChoiceEnum(LABELS)
 _SLOPE = 0.1
@@ -136,10 +143,8 @@ class ArcLabelScorer(nn.Module):
 
     def __init__(self, embed_dim: int, dim: int, labels: Sequence[str], which: str) -> None:
         super().__init__()
-        of_labels = [x.partition(":")[0] if which == UNIVERSAL else x for x in labels]
-        self.names = tuple(dict.fromkeys(of_labels))
-        classes = torch.tensor([self.names.index(name) for name in of_labels])
-        self.register_buffer("classes", classes, persistent=False)
+        self.names, classes = numbered_relations(labels, which)
+        self.register_buffer("classes", torch.tensor(classes), persistent=False)
         self.dependent, self.governor = nn.Linear(embed_dim, dim), nn.Linear(embed_dim, dim)
         for view in (self.dependent, self.governor):
             nn.init.xavier_uniform_(view.weight)
@@ -241,6 +246,16 @@ class LabelledArcs(Extension):
         self.labeller = ArcLabelScorer(self.stack.embed_dim, width, self.relations, which)
         return {self.scorer_name: self.labeller}
 
+    def embed(self, embedded: Tensor, batch: Any) -> Tensor:
+        """The same vectors: without a loss of labels the scorer would not be part of the graph.
+
+        Args:
+            embedded: of the tokens of either side, B×S×E.
+        """
+        if self.relations and self.labeller.training and torch.is_grad_enabled():
+            return with_gradients_of(embedded, self.labeller.parameters())
+        return embedded
+
 
 def take_relations(options: Any, task: FairseqTask, columns: Mapping[str, Column]) -> None:
     """Gives a model the relations of the data, if it labels arcs.
@@ -253,6 +268,14 @@ def take_relations(options: Any, task: FairseqTask, columns: Mapping[str, Column
         return
     wanted = [x for name, x in columns.items() if getattr(options, name, None) is not None]
     take_labels(options, task, wanted)
+
+
+def label_weight_without_effect(model: nn.Module) -> Mapping[str, Iterable[str]]:
+    """`--label-weight` if no part of a model labels arcs, by the option of the model."""
+    halves = (getattr(model, name, None) for name in (ENCODER, DECODER))
+    if any(getattr(half, "arc_labels", ()) for half in halves):
+        return {}
+    return {f"--dependency-labels {NO_LABELS}": ["label_weight"]}
 
 
 def logged_label_loss(

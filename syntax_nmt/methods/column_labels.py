@@ -3,7 +3,7 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import make_dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -16,6 +16,8 @@ from syntax_nmt.data.annotation import COLUMNS, TARGET_COLUMNS
 from syntax_nmt.data.annotation.columns import Column
 from syntax_nmt.errors import UserError
 from syntax_nmt.text.languages import SOURCE
+
+FULL, UNIVERSAL = "full", "universal"  # relations with their subtypes, or without
 
 
 def _option(column: Column) -> tuple[str, Any, Any]:
@@ -69,3 +71,15 @@ def labels_of(options: Any, column: Column, reader: str) -> tuple[str, ...]:
             f"{column.making}` or `binarize {column.making}`"
         )
     return labels
+
+
+def numbered_relations(relations: Sequence[str], which: str) -> tuple[tuple[str, ...], list[int]]:
+    """The relations of a model, each once, and the number among them of each of the annotation.
+
+    Args:
+        relations: of the annotation, in the order of their ids.
+        which: `full`, or `universal`: equal up to a colon.
+    """
+    names = [each.partition(":")[0] if which == UNIVERSAL else each for each in relations]
+    known = tuple(dict.fromkeys(names))
+    return known, [known.index(name) for name in names]

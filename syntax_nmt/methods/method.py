@@ -102,7 +102,7 @@ class Loss:
     """A loss that a method adds to that of translation.
 
     Attributes:
-        criterion: the criterion that has no other.
+        criterion: name of the criterion with this loss alone.
         objective: computes it.
         options: its weights, fields whose names end so, and what goes with them.
         weights: usual ones, as options of the criterion of all methods.
@@ -151,8 +151,9 @@ class Method:
         family_neutral: options that parts of both families use, although one has them.
         extractable: by structure that can be extracted from its models, the options that give it.
         same_at_inference: options that change nothing in translation.
-        same_with: of all options, further ones that change nothing in translation with them.
-        as_factors: options of what engines with source factors compute, too.
+        same_with: called with all options; gives further names that change nothing in translation
+            if the others are as given.
+        as_factors: options whose computation the source factors of other engines can express.
         used_elsewhere: of an option's name and all options, whether a mixed model uses the option
             although it has no part of the option's family.
         take_from_data: fills in options of a model that depend on the task's data.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from fairseq.logging import metrics
@@ -36,6 +36,10 @@ class AuxiliaryObjective(ABC):
         Raises:
             UserError: options that contradict each other.
         """
+
+    def without_effect(self, model: nn.Module) -> Mapping[str, Iterable[str]]:
+        """The options of the criterion that a model makes ineffective, by its option that does."""
+        return {}
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """Further arguments of the model's forward pass.

@@ -11,7 +11,6 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from syntax_nmt.arguments import decoder_option, encoder_option, option
 from syntax_nmt.backbone.initialization import INITIALIZATIONS, UNIFORM
 from syntax_nmt.backbone.readout import LINEAR, READOUTS
-from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, ENCODER_GRUS
 from syntax_nmt.methods import METHODS
 from syntax_nmt.methods.method import FAMILIES, RNN, TRANSFORMER
 
@@ -46,14 +45,6 @@ class GRUOptions(FairseqDataclass):
     )
     encoder_hidden_size: Optional[int] = encoder_option(
         None, "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
-    )
-    encoder_gru: ChoiceEnum(ENCODER_GRUS) = encoder_option(  # type: ignore[valid-type]
-        BIDIRECTIONAL,
-        "the encoder of a model without relation network: one GRU in each direction "
-        "(bidirectional, RNNsearch); a backward GRU over the states of a forward one (stacked, "
-        "the baseline of relation networks' released code); the same two with residual and "
-        "dense connections, equations 11 and 12, a control: the encoder of relation_rnn "
-        "without its relation networks (dense) (default: bidirectional)",
     )
     decoder_freeze_embed: bool = decoder_option(
         False,

@@ -109,7 +109,6 @@ def build_encoder(
         dictionary,
         options.encoder_embed_dim,
         sizes.encoder_state,
-        options.encoder_gru,
         options.share_all_embeddings,
         options.encoder_embed_path is not None,
     )
@@ -121,8 +120,6 @@ def build_encoder(
     network = single(
         ((extension, extension.network()) for extension in extensions), "the network of the encoder"
     )
-    for extension in extensions:
-        extension.build_first()
     return kind(
         dictionary,
         embed_tokens,

@@ -34,7 +34,9 @@ from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
 
 
 class RNNEncoderForTransformer(RNNEncoder):
-    """An RNN encoder for a Transformer decoder, which needs encoded for each hypothesis."""
+    """An RNN encoder under a Transformer decoder, which reads the source's states once for each
+    hypothesis.
+    """
 
     def reorder_encoder_out(
         self, encoder_out: dict[str, list[Tensor]], new_order: Tensor

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from itertools import count
 from types import MappingProxyType
 from typing import Any
@@ -79,8 +78,6 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
             )
         # fairseq builds the layers from the lowest to the top, and does not number them.
         self._layer_numbers = count()
-        for extension in extensions:
-            extension.build_first()
         super().__init__(stack.cfg, stack.dictionary, embed_tokens, no_encoder_attn)
         self.register_extensions(extensions)
 
@@ -203,8 +200,8 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
         Args:
             prev_output_tokens: B×T.
             incremental_state: the cache of incremental decoding.
-            full_context_alignment: let every position see the whole target; layers with latent
-                phrases or a position bias, which close the future themselves, do not.
+            full_context_alignment: let every position see the whole target; layers whose attention
+                extensions build or bias, which close the future themselves, do not.
             alignment_layer: the layer whose cross-attention weights are wanted.
             alignment_heads: number of heads, the first ones, to average over; all by default.
 
@@ -222,7 +219,10 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
         target = self.target_read(
             prev_output_tokens, encoder_out, incremental_state, self._annotation
         )
-        embeds = [partial(each.embed, target=target) for each in having(self.extensions, "embed")]
+        embeds = [
+            lambda embedded, each=each: each.embed(embedded, target)
+            for each in having(self.extensions, "embed")
+        ]
         with ExitStack() as handed_over:
             for each in (changes, *arguments):
                 handed_over.enter_context(extra_layer_inputs(self.layers, each))

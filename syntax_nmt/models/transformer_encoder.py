@@ -25,6 +25,7 @@ from syntax_nmt.backbone.transformer_extension import (
     composed_changes,
 )
 from syntax_nmt.backbone.transformer_layers import FusedEncoderLayer, wrap_layer
+from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.batch import ModelExtra
 from syntax_nmt.models.options import TRANSFORMER_DROPOUTS
 from syntax_nmt.option_checks import check_dropouts
@@ -61,8 +62,9 @@ class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
             extension.build_first()
             embed_tokens = extension.word_table(embed_tokens)
         super().__init__(stack.cfg, stack.dictionary, embed_tokens)
+        self.word_spans = WordSpans(stack.dictionary)
         self.register_extensions(extensions)
-        for layer in self.layers.children():  # itself, layer drop would leave some out
+        for layer in self.layers.children():  # `self.layers`: layer drop leaves some out
             # fairseq 0.12.2 would bypass the layers at inference.
             layer.can_use_fastpath = False
 
@@ -105,7 +107,8 @@ class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
         Raises:
             UserError: annotation is missing; one line says how to get it.
         """
-        source = Source(src_tokens, src_tokens.eq(self.padding_idx), annotation)
+        padding = src_tokens.eq(self.padding_idx)
+        source = Source(src_tokens, padding, annotation, self.word_spans)
         shared = {
             name: value
             for extension in self.extensions

@@ -101,8 +101,8 @@ class FusedAdamConfig(FairseqAdamConfig):
 class FusedFairseqAdam(FairseqAdam):
     """fairseq's `adam` by :class:`FusedAdam`: same options, same numbers, same checkpoints.
 
-    A parameter that gets its first gradient later than others (layer drop) has their ε: the numbers
-    differ where its gradients are as small as ε.
+    ε is corrected by the updates of the optimizer, not of each parameter: of one with fewer (layer
+    drop) the numbers differ where gradients are as small as ε.
 
     Parameters that are kept in half precision (`--memory-efficient-fp16`) stay with fairseq's
     step, which takes each to float32 and back.

@@ -100,8 +100,7 @@ class AnnotationInputs:
                     f"{kind.flag} loads: give {ways_to_learn(kind)}; or leave {kind.flag} out"
                 )
         # What the model does not learn, a loss reports at its first batch.
-        needed = [kind for kind in annotation_read_by(self._objectives) if kind in learned]
-        missing, options = self._missing_of(needed)
+        missing, options = self._missing_of(self._learned_by([model]))
         if missing:
             described = " and the ".join(kind.description for kind in missing)
             raise UserError(
@@ -112,10 +111,18 @@ class AnnotationInputs:
         if missing:
             raise missing_annotation(missing, options)
 
+    def _learned_by(self, models: Iterable[Any]) -> list[AnnotationKind]:
+        """The kinds that some models learn; a loss may read others, of other models."""
+        learned = {kind for x in models for kind in getattr(x, "learns_annotation", ())}
+        return [kind for kind in annotation_read_by(self._objectives) if kind in learned]
+
     def _missing_of(
         self, needed: Sequence[AnnotationKind]
     ) -> tuple[list[AnnotationKind], tuple[str, ...]]:
-        """The kinds that no option loads, and options that load them; lists keep what they have."""
+        """The kinds that no option loads, and options that load them.
+
+        An option that takes a list names again what it already loads.
+        """
         missing = [kind for kind in needed if kind not in self._loaded]
         options = {kind.option for kind in missing}
         return missing, loading_options(kind for kind in needed if kind.option in options)
@@ -197,7 +204,7 @@ class AnnotationInputs:
     def _warn_of_unread(self, models: Sequence[nn.Module]) -> None:
         if not self._asked_for:
             return
-        read = annotation_read_by([*models, *self._objectives])
+        read = (*annotation_read_by(models), *self._learned_by(models))
         for option, kinds in self._asked_for:
             if not any(kind in read for kind in kinds):
                 what = " or ".join(kind.description for kind in kinds)

@@ -171,7 +171,7 @@ def _empty(hypothesis: Hypothesis, eos: int) -> Hypothesis:
 
 
 def check_given(generator: Any, sample: Batch, constraints: Tensor | None) -> None:
-    """Refuses a search for constraints that a batch has not, and scores of a target likewise.
+    """Refuses a constrained search without constraints, and scoring without targets.
 
     Args:
         generator: fairseq's generator or scorer.

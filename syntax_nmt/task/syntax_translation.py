@@ -49,6 +49,7 @@ from syntax_nmt.task.training_checks import (
     check_output_layer,
     check_start,
     warn_of_long_warmup,
+    warn_of_loss_options,
     warn_of_untrained_parts,
 )
 from syntax_nmt.task.typed_input import TypedInput
@@ -282,7 +283,8 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
         return model
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> FairseqCriterion:
-        """Builds the criterion, and warns if it does not train a part of the model.
+        """Builds the criterion; warns of parts of the model that it does not train, and of options
+        of its own that have no effect on the model.
 
         Args:
             from_checkpoint: whether it is that of a checkpoint, not of a training.
@@ -296,6 +298,7 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
             check_output_layer(self._model, criterion)
         self.inputs.trained_by(getattr(cfg, "_name", None) or type(criterion).__name__, criterion)
         warn_of_untrained_parts(self._model, getattr(criterion, "objectives", ()))
+        warn_of_loss_options(self._model, criterion)
         return criterion
 
     def begin_epoch(self, epoch: int, model: Any) -> None:

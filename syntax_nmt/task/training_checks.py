@@ -15,6 +15,7 @@ from fairseq.criterions.adaptive_loss import AdaptiveLoss
 from syntax_nmt.checkpoints.task_checkpoints import interpolated_option
 from syntax_nmt.criterions.cross_entropy import ways_to_learn
 from syntax_nmt.errors import UserError
+from syntax_nmt.option_checks import warn_of_changed
 from syntax_nmt.task.annotation_inputs import annotation_read_by
 from syntax_nmt.task.yaml_options import refuse_unknown_options
 
@@ -134,6 +135,13 @@ def warn_of_untrained_parts(model: Any, objectives: Iterable[Any]) -> None:
         if kind not in read:
             what = f"nothing trains what the model learns of the {kind.description}"
             logger.warning(f"{what}: give {ways_to_learn(kind)}")
+
+
+def warn_of_loss_options(model: Any, criterion: Any) -> None:
+    """Warns of options of the criterion that have no effect on the model."""
+    for objective in getattr(criterion, "objectives", ()):
+        for beside, names in objective.without_effect(model).items():
+            warn_of_changed(criterion.options, names, beside)
 
 
 def warn_of_long_warmup(cfg: Any, model_options: Any, batches: int) -> None:

@@ -85,6 +85,47 @@ MODELS = (
 )
 
 
+LABELLED = "--dependency-labels=full"
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "unread", "beside"),
+    [
+        ("lisa", "--label-weight=0.5", "--label-weight", "--dependency-labels none"),
+        ("lisa", f"--label-weight=0.5 {LABELLED}", "", ""),
+        ("lisa", "", "", ""),
+        ("dependency", "--label-weight=0.5", "--label-weight", "--dependency-labels none"),
+        ("dependency", f"--label-weight=0.5 {LABELLED}", "", ""),
+        (
+            "factor",
+            "--target-factor-weight=0 --target-factor-pieces=last",
+            "--target-factor-pieces",
+            "--target-factor-weight 0",
+        ),
+        ("factor", "--target-factor-pieces=last", "", ""),
+        (
+            "variational",
+            "--latent-from=prior --kl-weight=0.5 --free-nats=1",
+            "--kl-weight --free-nats",
+            "--latent-from prior",
+        ),
+        ("variational", "--latent-from=prior", "", ""),
+        ("variational", "--latent-from=posterior --kl-weight=0.5 --free-nats=1", "", ""),
+    ],
+)
+def test_options_of_a_loss_without_effect_are_named(
+    folder, method, options, unread, beside, caplog
+):
+    arch = f"{method}_rnn" if method == "variational" else f"{method}_transformer"
+    criterion = f"--criterion={method}_cross_entropy"
+    _, task, cfg = build(folder, arch, criterion, *options.split())
+    task.build_criterion(cfg.criterion)
+    said = [r.getMessage() for r in caplog.records if "has no effect" in r.getMessage()]
+    assert [line.partition(":")[0] for line in said] == [
+        f"{option} has no effect beside {beside}" for option in unread.split()
+    ]
+
+
 @pytest.mark.parametrize("arch", MODELS)
 def test_trains_on_alignments(folder, arch):
     model, task, _ = build(folder, arch, "--load-alignments")

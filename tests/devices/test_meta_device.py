@@ -77,7 +77,7 @@ def encoder_layers(model, source):
     x, padding = numbers(SOURCE, SENTENCES, 16), mask(SENTENCES, SOURCE)
     more = {}
     for extension in model.encoder.extensions:
-        more.update(extension.arguments(Source(padding, padding, source)))
+        more.update(extension.arguments(Source(padding, padding, source, model.encoder.word_spans)))
     for index, layer in enumerate(model.encoder.layers):
         distances = index < model.encoder.distance_layers
         found = layer(x, padding, wanted=[DISTANCES] if distances else [], **more)

@@ -151,6 +151,8 @@ OFF = ["--latent-phrase-layers=0"]
         (["--syntactic-distance-temperature=0"], "--syntactic-distance-temperature 0"),
         (["--syntactic-distance-temperature=nan"], "--syntactic-distance-temperature nan"),
         ([*OFF, "--syntactic-distance-lookback=3"], "lookback needs --latent-phrase-layers"),
+        (["--syntactic-distance-lookback=-1"], "lookback -1: give a number from 0 on"),
+        ([*OFF, "--local-attention-window=-1"], "window -1: give a number from 0 on"),
         ([*OFF, "--syntactic-distance-temperature=-7"], "temperature needs --latent-phrase-layers"),
         ([*OFF, "--syntactic-distance-gate=sigmoid"], "gate needs --latent-phrase-layers"),
         (["--encoder-layerdrop=0.1"], "with --encoder-layerdrop: leave --encoder-layerdrop out"),

@@ -17,10 +17,17 @@ def loss_of(small, lengths, synchronous="rank"):
     return criterion_of(small.model, small.task, synchronous)(small.model, sample)[0]
 
 
-def test_every_parameter_has_a_gradient(small):
+def translation_loss_of(small, lengths):
+    """Without the losses of methods: their weights may be 0."""
+    sample = small.batch(random_sentences(lengths), random_sentences(lengths, 9))
+    return LabelSmoothedCrossEntropyCriterion(small.task, False, 0.1)(small.model, sample)[0]
+
+
+@pytest.mark.parametrize("loss", [loss_of, translation_loss_of])
+def test_every_parameter_has_a_gradient(small, loss):
     for lengths in ([5, 9], [2], [1]):
         small.model.train().zero_grad()
-        loss_of(small, lengths).backward()
+        loss(small, lengths).backward()
         without = [name for name, p in small.model.named_parameters() if p.grad is None]
         assert not without, (
             f"parameters without a gradient in a batch of lengths {lengths}: training on several "

@@ -27,6 +27,10 @@ def reading(*kinds, **more):
     return SimpleNamespace(reads_annotation=kinds, **more)
 
 
+def learning(*kinds):
+    return reading(learns_annotation=kinds)
+
+
 def inputs_of(loaded=(), parser=None, labels=None):
     return AnnotationInputs(loaded, labels or {}, parser)
 
@@ -146,14 +150,17 @@ def test_labels_are_those_of_the_model():
 @pytest.mark.parametrize(
     ("loaded", "parser", "model", "objectives", "named"),
     [
-        ([HEADS], None, (), [], ["--load-dependencies"]),
-        ([HEADS], None, (HEADS,), [], []),
-        ([HEADS], None, (), [reading(HEADS)], []),
-        ([PHRASES], None, (), [reading(HEADS)], ["--load-phrases"]),
-        ([], parse, (), [], ["--parser-config"]),
-        ([PHRASES, CHUNKS], parse, (CHUNKS,), [], ["--load-phrases", "--parser-config"]),
-        ([PHRASES], parse, (PHRASES,), [], []),
-        ([], parse, (HEADS,), [], []),
+        ([HEADS], None, reading(), [], ["--load-dependencies"]),
+        ([HEADS], None, reading(HEADS), [], []),
+        ([HEADS], None, learning(HEADS), [reading(HEADS)], []),
+        ([HEADS], None, learning(HEADS), [], ["--load-dependencies"]),
+        ([PHRASES], None, learning(HEADS), [reading(HEADS)], ["--load-phrases"]),
+        # A loss of what other models learn.
+        ([TREES], None, learning(TARGET_TREES), [reading(TREES, TARGET_TREES)], ["--load-trees"]),
+        ([], parse, reading(), [], ["--parser-config"]),
+        ([PHRASES, CHUNKS], parse, reading(CHUNKS), [], ["--load-phrases", "--parser-config"]),
+        ([PHRASES], parse, reading(PHRASES), [], []),
+        ([], parse, reading(HEADS), [], []),
     ],
 )
 def test_options_without_effect_are_warned_of_once(
@@ -163,7 +170,7 @@ def test_options_without_effect_are_warned_of_once(
     inputs.trained_by("any", SimpleNamespace(objectives=objectives))
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
-            inputs.for_forward([reading(*model)], sample(**ALL))
+            inputs.for_forward([model], sample(**ALL))
     assert [record.message.partition(":")[0] for record in caplog.records] == named
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syntax_nmt.arguments import flag
+from syntax_nmt.arguments import flag, named_in
 from syntax_nmt.data.annotation.formats import CHUNK_TAGS, CONLLU, AnnotationFormat
 from syntax_nmt.data.annotation.kind import AnnotationKind, BatchedText, SegmentedSentence
 from syntax_nmt.data.chunks import Chunk, iob2_tags
@@ -199,12 +199,8 @@ def check_columns(
     Raises:
         UserError: an unknown name, or one twice.
     """
-    names, known = named_columns(text), {each.column: each for each in columns}
-    for name in names:
-        if name not in known:
-            raise UserError(f"{option} {text}: {name!r} is no column: give {', '.join(known)}")
-        if names.count(name) > 1:
-            raise UserError(f"{option} {text}: {name} twice: give each column once")
+    known = {each.column: each for each in columns}
+    names = named_in(option, text, known, "column") if text else ()
     return tuple(known[name] for name in names)
 
 

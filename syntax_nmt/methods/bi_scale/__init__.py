@@ -1,12 +1,15 @@
 """The chunk-based bi-scale decoder (Zhou et al., ACL 2017).
 
 A word state, a conditional GRU, changes at every word. A chunk state changes only where the
-boundary gate, or in training the annotation, begins a chunk.
+boundary gate, or in training the annotation, begins a chunk. Equations 8 and 9 read s_{t−1} and
+y_{t−1}, equation 10 reads p_{t−1}: here s~_t, which has read both, and p~ stand in their place.
 
 | paper | here |
 |---|---|
-| section 3: the chunk state p, its representation e and context pc | `chunk_state.ChunkStateGRU` |
+| section 3: the chunk state p | `chunk_state.ChunkStateGRU` |
 | equation 8: P(b_t), the boundary gate | `chunk_state.BoundaryGate` |
+| equation 9: e, the representation of the last chunk | `chunk_state.ChunkStateGRU` |
+| equation 10: pc, the attention of the chunk | `chunk_state.ChunkStateGRU` |
 | section 3: the word state s, which reads p | `recurrence.BiScaleGRU` |
 | output, and the score of a search with boundaries and tags | `decoder.BiScaleDecoder` |
 | section 4: the type of a chunk | `decoder.ChunkTagClassifier` |

@@ -21,9 +21,9 @@ class Constituents(NamedTuple):
         covers: B×P×S, 1 where a token is in a constituent, else 0.
         within: B×P×P, [i, t] = 1 where t is i or within it, else 0.
         between: B×P×S, k(i, j): constituents from token j up to i, both in it; 0 outside i.
-        places: B×P×S×R, how many constituents from token j up to i have each of R numbers: of
-            their places above j, from 1, and then of the place of j in them, from 1; of either,
-            none that no embedding stands for.
+        places: B×P×S×R, how often the constituents from token j up to i read each embedding: first
+            those of Ev, by the place of a constituent above j, from 1; then those of Eh, by the
+            place of j in it, from 1.
         missing: B×P, True = no constituent.
     """
 
@@ -43,8 +43,8 @@ class Constituents(NamedTuple):
             trees: B×P×3, left and right child and height, of
                 :meth:`~syntax_nmt.data.annotation.trees.Trees.collate`.
             width: S.
-            vertical: places above tokens have embeddings.
-            horizontal: places of tokens in constituents have some.
+            vertical: there are embeddings Ev.
+            horizontal: there are embeddings Eh.
         """
         first, last = (columns[:, width:] for columns in node_spans(trees, width))
         columns = torch.arange(width, device=trees.device)
@@ -91,7 +91,9 @@ class Constituents(NamedTuple):
 
 
 def _is_number(numbers: Tensor, most: int) -> Tensor:
-    """Which number from 1 to `most` each is, greater ones as that, with a new last dimension."""
+    """One-hot vectors of numbers from 1, in a new dimension; greater ones count as `most`, 0 has
+    no 1.
+    """
     return (
         numbers.clamp(max=most).unsqueeze(-1).eq(torch.arange(1, most + 1, device=numbers.device))
     )

@@ -214,8 +214,8 @@ def _joined_padding(padding: Tensor | None, constituents: Constituents) -> Tenso
 def _wider_bias(bias: Tensor, padding: Tensor, missing: Tensor) -> Tensor:
     """A bias of tokens to tokens, B×H×S×S, as one to constituents, too, which it leaves as is.
 
-    Where it closes tokens to a query, the head of a parser for instance has one key a query, it
-    closes constituents as well.
+    Where it closes tokens to a query, as of a head with one key a query, it closes constituents as
+    well.
 
     Args:
         padding: B×(S+P), True = masked.

@@ -21,7 +21,8 @@ heads of both sides are biaffine parsers.
 | the supervised layer of the decoder | `target_extension.TargetHead` |
 | its loss, weighed by λ | `loss.DependencyObjective` |
 
-Wang et al. name labels as what comes next: a biaffine layer as in Dozat and Manning (2017).
+Wang et al. leave labels to future work; here a biaffine layer scores them, as in Dozat and Manning
+(2017).
 
 | Dozat and Manning | here |
 |---|---|

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
 from fairseq.tasks import FairseqTask
-from torch import Tensor
+from torch import Tensor, nn
 
 from syntax_nmt.backbone.structures import ARC_LABELS, TARGET_ARC_LABELS, TARGET_PARENTS
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
-from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths, source_tokens
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.arc_labels import log_labels, logged_label_loss
+from syntax_nmt.methods.arc_labels import label_weight_without_effect, log_labels, logged_label_loss
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
     detached_sum,
@@ -53,7 +52,6 @@ class DependencyObjective(AuxiliaryObjective):
         target_weight: λ.
         label_weight: that of the loss of arcs' labels.
         spans: finds the words of source and target in their tokens, for labels.
-        columns: those with files that options load.
     """
 
     reads_annotation = (HEADS, TARGET_HEADS, DEPREL, TARGET_DEPREL)
@@ -69,14 +67,17 @@ class DependencyObjective(AuxiliaryObjective):
         target_weight: float = 0.0,
         label_weight: float = 0.0,
         spans: tuple[WordSpans, ...] = (),
-        columns: tuple[AnnotationKind, ...] = (),
     ) -> None:
         self.child_weight, self.parent_weight = child_weight, parent_weight
         self.target_weight, self.label_weight = target_weight, label_weight
         self._spans = spans
-        of_source = (HEADS,) if child_weight or parent_weight else ()
-        of_target = (TARGET_HEADS,) if target_weight else ()
-        self.reads_annotation = (*of_source, *of_target, *columns)
+        of_source = (HEADS, DEPREL) if child_weight or parent_weight else ()
+        of_target = (TARGET_HEADS, TARGET_DEPREL) if target_weight else ()
+        self.reads_annotation = tuple(
+            kind
+            for kind in (*of_source, *of_target)
+            if label_weight or kind not in (DEPREL, TARGET_DEPREL)
+        )
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> DependencyObjective | None:
@@ -87,8 +88,11 @@ class DependencyObjective(AuxiliaryObjective):
         if not options.label_weight:
             return cls(*weights)
         spans = WordSpans(task.source_dictionary), WordSpans(task.target_dictionary)
-        columns = tuple(each for each in (DEPREL, TARGET_DEPREL) if each.is_loaded(task.cfg))
-        return cls(*weights, options.label_weight, spans, columns)
+        return cls(*weights, options.label_weight, spans)
+
+    def without_effect(self, model: nn.Module) -> Mapping[str, Iterable[str]]:
+        """The weight of labels, if the model labels no arcs."""
+        return label_weight_without_effect(model)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.

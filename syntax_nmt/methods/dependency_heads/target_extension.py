@@ -40,6 +40,7 @@ class TargetHead(LabelledArcs, TransformerDecoderExtension):
         refuse_together(
             self.option, stack.cfg,
             "decoder_layerdrop", "cross_self_attention", "decoder_xformers_att_config",
+            "base_layers",
         )  # fmt: skip
 
         self.relations = self.relations_of(options)

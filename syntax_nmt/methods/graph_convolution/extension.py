@@ -13,11 +13,9 @@ from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
 from syntax_nmt.backbone.structures import ARC_GATES
 from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension, TransformerStack
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
 from syntax_nmt.methods.graph_convolution.layer import Arcs
 from syntax_nmt.methods.graph_convolution.layers import (
@@ -30,7 +28,6 @@ from syntax_nmt.methods.graph_convolution.layers import (
 from syntax_nmt.methods.graph_convolution.options import (
     ALL,
     BOTH,
-    FULL,
     NONE,
     OUT,
     RESIDUAL,
@@ -38,7 +35,7 @@ from syntax_nmt.methods.graph_convolution.options import (
     GraphConvolutionOptions,
 )
 from syntax_nmt.methods.method import read_options
-from syntax_nmt.option_checks import check_dropouts
+from syntax_nmt.option_checks import check_dropouts, check_from_zero
 
 
 class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
@@ -55,8 +52,7 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
 
     def __init__(self, options: GraphConvolutionOptions, stack: Any) -> None:
         super().__init__(options, stack)
-        if options.gcn_layers < 0:
-            raise UserError(f"--gcn-layers {options.gcn_layers}: give a number from 0 on")
+        check_from_zero(options, ["gcn_layers"])
         check_dropouts(options, ["gcn_edge_dropout"])
         self.relations: tuple[str, ...] = ()
         if _reads_relations(options):
@@ -70,8 +66,6 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
         self.is_on_top = options.gcn_placement == TOP
         self.on_top = "graph convolution" if self.is_on_top else ""  # type: ignore[misc]
         self.all_pieces = options.gcn_arcs in (BOTH, OUT) and options.gcn_pieces == ALL
-        finds_words = bool(self.relations) or self.all_pieces
-        self.spans = WordSpans(stack.dictionary) if finds_words else None
 
     @property
     def labels(self) -> Mapping[AnnotationKind, tuple[str, ...]]:
@@ -89,17 +83,14 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
         self.layers = GraphConvolutionLayers(
             width,
             options.gcn_layers,
-            RelationIds(self.relations, options.gcn_labels == FULL),
+            RelationIds(self.relations, options.gcn_labels),
             arcs=options.gcn_arcs,
             gated=not options.gcn_no_gates,
             skip=self._skip(),
             edge_dropout=options.gcn_edge_dropout,
             norm=self._norm(),
         )
-        modules: dict[str, nn.Module] = {"graph_convolution": self.layers}
-        if self.spans is not None:
-            modules["graph_spans"] = self.spans
-        return modules
+        return {"graph_convolution": self.layers}
 
     def below(self, states: Tensor, source: Source) -> Tensor:
         """The states after messages, if the layers stand at the bottom, B×S×C.
@@ -135,9 +126,9 @@ class Graphs(TransformerEncoderExtension, RNNEncoderExtension):
         labels = (
             ids(DEPREL.tensor_in(source.annotation)) if self.relations else torch.zeros_like(own)
         )
-        if self.spans is None:
+        if not self.relations and not self.all_pieces:
             return Arcs(heads, labels, there), None
-        first = self.spans(source.tokens).first
+        first = source.spans.first
         is_inner = first.ne(own) & ~source.padding
         arcs = Arcs(heads, labels.masked_fill(is_inner, ids.piece), there)
         if not self.all_pieces:

@@ -6,6 +6,7 @@ import torch
 from fairseq.modules import LayerNorm
 from torch import Tensor, nn
 
+from syntax_nmt.methods.column_labels import numbered_relations
 from syntax_nmt.methods.graph_convolution.layer import Arcs, GraphConvolution
 from syntax_nmt.methods.graph_convolution.options import DENSE, RESIDUAL
 
@@ -17,17 +18,15 @@ class RelationIds(nn.Module):
 
     Args:
         relations: labels of the annotation, whose ids count from 1; none = arcs have no labels.
-        full: with subtypes; otherwise relations are equal up to a colon.
+        which: `full`, or `universal`: equal up to a colon.
     """
 
-    def __init__(self, relations: Sequence[str], full: bool) -> None:
+    def __init__(self, relations: Sequence[str], which: str) -> None:
         super().__init__()
-        names = [name if full else name.partition(":")[0] for name in relations]
-        known = list(dict.fromkeys(names))
-        ids = [0, *(known.index(name) for name in names)]
+        known, ids = numbered_relations(relations, which)
         self.count = len(known) + 1 if known else 1
         self.piece = self.count - 1
-        self.register_buffer("ids", torch.tensor(ids), persistent=False)
+        self.register_buffer("ids", torch.tensor([0, *ids]), persistent=False)
 
     ids: Tensor
 

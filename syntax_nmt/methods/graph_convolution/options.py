@@ -9,13 +9,12 @@ from typing import Optional
 from fairseq.dataclass import ChoiceEnum
 
 from syntax_nmt.arguments import Needs, encoder_option
-from syntax_nmt.methods.column_labels import ColumnLabelOptions
+from syntax_nmt.methods.column_labels import FULL, UNIVERSAL, ColumnLabelOptions
 
 TOP, BOTTOM = "top", "bottom"
 PLACEMENTS = (TOP, BOTTOM)
 BOTH, IN, OUT, NONE = "both", "in", "out", "none"
 ARCS = (BOTH, IN, OUT, NONE)
-FULL, UNIVERSAL = "full", "universal"
 LABELS = (FULL, UNIVERSAL, NONE)
 RESIDUAL, DENSE = "residual", "dense"
 SKIPS = (RESIDUAL, DENSE, NONE)

@@ -22,7 +22,7 @@ from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 from syntax_nmt.methods.latent_phrases.options import LatentPhraseOptions
-from syntax_nmt.option_checks import refuse_together
+from syntax_nmt.option_checks import check_from_zero, check_lowest_layers, refuse_together
 
 
 class _Gated(AttentionExtension):
@@ -32,12 +32,9 @@ class _Gated(AttentionExtension):
 
     def __init__(self, options: LatentPhraseOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
+        check_from_zero(options, ["local_attention_window", "syntactic_distance_lookback"])
         self.gated = options.latent_phrase_layers
-        if not 0 <= self.gated <= stack.layers:
-            raise UserError(
-                f"--latent-phrase-layers {self.gated}: the {stack.name} has {stack.layers} layers; "
-                f"give a number from 0 to {stack.layers}"
-            )
+        check_lowest_layers(self.option, self.gated, stack.layers, stack.name, least=0)
         if not self.gated:  # only a window
             return
         if not options.syntactic_distance_temperature > 0:  # NaN included
@@ -74,14 +71,11 @@ class EncoderLatentPhrases(_Gated, TransformerEncoderExtension):
 
     def __init__(self, options: LatentPhraseOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
-        layers = options.local_attention_layers
         if not options.local_attention_window:
             return
-        if not 1 <= layers <= stack.layers:
-            raise UserError(
-                f"--local-attention-layers {layers}: the encoder has {stack.layers} layers; "
-                f"give a number from 1 to {stack.layers}"
-            )
+        check_lowest_layers(
+            "--local-attention-layers", options.local_attention_layers, stack.layers, stack.name
+        )
         refuse_together(
             "--local-attention-window",
             stack.cfg,

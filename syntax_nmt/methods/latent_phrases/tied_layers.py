@@ -102,6 +102,7 @@ def _layer_counts(model: nn.Module) -> tuple[int, int]:
     refuse_together(
         "the synchronous constraint", decoder.cfg,
         "no_cross_attention", "cross_self_attention", "encoder_layerdrop", "decoder_layerdrop",
+        "base_layers",
     )  # fmt: skip
     return source, target
 

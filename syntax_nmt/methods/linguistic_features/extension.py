@@ -9,6 +9,7 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import named_in
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension
 from syntax_nmt.backbone.source_factors import (
@@ -20,9 +21,8 @@ from syntax_nmt.backbone.source_factors import (
 )
 from syntax_nmt.backbone.source_factors import PLACES as PLACE_NAMES
 from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import COLUMNS
-from syntax_nmt.data.annotation.columns import UNKNOWN
+from syntax_nmt.data.annotation.columns import UNKNOWN, named_columns
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import labels_of, take_labels
@@ -65,7 +65,8 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
 
     def __init__(self, options: LinguisticFeatureOptions, stack: Any) -> None:
         super().__init__(options, stack)
-        self.names, self.merge = _names(self.options.source_features), options.feature_merge
+        self.names = named_in(self.option, self.options.source_features, FEATURES, "feature")
+        self.merge = options.feature_merge
         check_dropouts(options, ["feature_dropout", "feature_unknown"])
         if self.merge == CONCAT:
             _refuse_other_tables(stack)
@@ -95,15 +96,12 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
         return WordPart(rows, width - sum(self.dims), width, self.pad)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The tables, and what finds words."""
+        """The tables."""
         by_name = {column.name: len(labels) for column, labels in self.columns.items()}
         sizes = [SPECIAL + by_name.get(name, PLACES) for name in self.names]
         dropout = self.options.feature_dropout
         self.tables = FeatureTables(sizes, self.dims, self.stack.embed_dim, dropout)
-        modules: dict[str, nn.Module] = {"feature_tables": self.tables}
-        if SUBWORD in self.names:
-            modules["feature_spans"] = self.spans = WordSpans(self.stack.dictionary)
-        return modules
+        return {"feature_tables": self.tables}
 
     def source_factors(self, words: Tensor) -> SourceFactors:
         """Every merge is a sum: vectors are zero where those of others stand."""
@@ -142,7 +140,7 @@ class SourceFeatures(TransformerEncoderExtension, RNNEncoderExtension):
     def _values(self, name: str, source: Source) -> Tensor:
         """The ids of a feature, B×S."""
         if name == SUBWORD:
-            spans = self.spans(source.tokens)
+            spans = source.spans
             columns = torch.arange(source.tokens.size(1), device=source.tokens.device)
             values = places_in_words(spans.first.eq(columns), spans.last.eq(columns))
         else:
@@ -163,20 +161,8 @@ def take_feature_labels(options: Any, task: FairseqTask) -> None:
     Args:
         options: of the model, a namespace; changed in place.
     """
-    names = _names(getattr(options, "source_features", None) or "", check=False)
+    names = named_columns(getattr(options, "source_features", None))
     take_labels(options, task, [column for column in COLUMNS if column.name in names])
-
-
-def _names(text: str, check: bool = True) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    for name in names if check else ():
-        if name not in FEATURES:
-            raise UserError(
-                f"--source-features {text}: {name!r} is no feature: give {', '.join(FEATURES)}"
-            )
-        if names.count(name) > 1:
-            raise UserError(f"--source-features {text}: {name} twice: give each feature once")
-    return names
 
 
 def _refuse_other_tables(stack: Any) -> None:

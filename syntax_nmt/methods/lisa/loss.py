@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from fairseq.tasks import FairseqTask
-from torch import Tensor
+from torch import Tensor, nn
 
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
@@ -14,7 +14,7 @@ from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths, source_tokens
 from syntax_nmt.errors import UserError
-from syntax_nmt.methods.arc_labels import log_labels, logged_label_loss
+from syntax_nmt.methods.arc_labels import label_weight_without_effect, log_labels, logged_label_loss
 from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, gold_in
 from syntax_nmt.methods.parent_heads import log_parent_head, parent_head_losses
 
@@ -32,21 +32,16 @@ class LisaObjective(AuxiliaryObjective):
         parse_weight: λ.
         label_weight: that of the loss of arcs' labels.
         spans: finds the words of the source in its tokens, for labels.
-        loads_labels: whether options load their files.
     """
 
     reads_annotation: tuple[AnnotationKind, ...] = (HEADS, DEPREL)
     options = "--criterion lisa_cross_entropy, or --parse-weight to syntax_cross_entropy"
 
     def __init__(
-        self,
-        parse_weight: float,
-        label_weight: float = 0.0,
-        spans: WordSpans | None = None,
-        loads_labels: bool = False,
+        self, parse_weight: float, label_weight: float = 0.0, spans: WordSpans | None = None
     ) -> None:
         self.parse_weight, self.label_weight, self._spans = parse_weight, label_weight, spans
-        self.reads_annotation = (HEADS, DEPREL) if loads_labels else (HEADS,)
+        self.reads_annotation = (HEADS, DEPREL) if label_weight else (HEADS,)
 
     @classmethod
     def from_options(cls, options: Any, task: FairseqTask) -> LisaObjective | None:
@@ -56,8 +51,11 @@ class LisaObjective(AuxiliaryObjective):
             return None
         if not label_weight:
             return cls(weight)
-        spans, loads_labels = WordSpans(task.source_dictionary), DEPREL.is_loaded(task.cfg)
-        return cls(weight, label_weight, spans, loads_labels)
+        return cls(weight, label_weight, WordSpans(task.source_dictionary))
+
+    def without_effect(self, model: nn.Module) -> Mapping[str, Iterable[str]]:
+        """The weight of labels, if the model labels no arcs."""
+        return label_weight_without_effect(model)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.

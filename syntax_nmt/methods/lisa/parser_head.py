@@ -16,7 +16,7 @@ class ParserHead(HeadScorer):
 
     `d = LeakyReLU(W_d x + b_d)` sees a token as a dependent and `e = LeakyReLU(W_e x + b_e)` as a
     head. The bias on the dependent's side alone makes some tokens likelier heads than others. W
-    begins as zeros: the head attends evenly. As `s_ij` is a product of `W ᵀ[d_i; 1]` and `e_j`,
+    begins as zeros: the head attends evenly. As `s_ij` is a product of `Wᵀ[d_i; 1]` and `e_j`,
     these are the queries and keys of the head.
 
     Args:

@@ -13,7 +13,6 @@ from syntax_nmt.backbone.transformer_extension import (
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.parent_scaled.options import ParentScaledOptions
@@ -53,9 +52,8 @@ class ParentScaledHeads(TransformerEncoderExtension):
         )
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """What scales, and what finds words; neither has parameters."""
+        """What scales, without parameters."""
         options, heads = self.options, self.stack.heads
-        self.spans = WordSpans(self.stack.dictionary)
         self.scaling = ParentScaling(
             heads,
             options.parent_scaled_heads or heads,
@@ -63,7 +61,7 @@ class ParentScaledHeads(TransformerEncoderExtension):
             options.parent_ignoring,
             options.parent_ignoring_per_head,
         )
-        return {"parent_scaling": self.scaling, "word_spans": self.spans}
+        return {"parent_scaling": self.scaling}
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The factor of the scaled layer.
@@ -71,6 +69,5 @@ class ParentScaledHeads(TransformerEncoderExtension):
         Args:
             like: gives the type.
         """
-        heads, spans = HEADS.tensor_in(source.annotation), self.spans(source.tokens)
-        factor = self.scaling(heads, spans, like)
+        factor = self.scaling(HEADS.tensor_in(source.annotation), source.spans, like)
         return [LayerModifier((self.scaled_layer,), AttentionModifier(factor=factor))]

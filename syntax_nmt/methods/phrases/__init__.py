@@ -12,7 +12,7 @@ their vectors from the tokens that it reads.
 | attention to a memory as short as phrases are | `mapped_attention.MappedAttention` |
 | the order of the sublayers, of encoder and decoder | `layers` |
 | the phrases that the decoder reads | `memory.PhraseMemory` |
-| what is added to encoder and decoder | `feature` |
+| what is added to encoder and decoder | `extension` |
 """
 
 from typing import Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -47,7 +48,7 @@ class PhraseBatch:
         members = index.unsqueeze(1).eq(phrases.unsqueeze(1)) & real.unsqueeze(1)
         return cls(lengths, lengths.eq(0), index, members, token_padding)
 
-    @property
+    @cached_property
     def rows(self) -> Tensor:
         """The phrase of each token, B·S, as a row of B·P."""
         sentences, phrases = self.lengths.shape

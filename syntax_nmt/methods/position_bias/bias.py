@@ -59,10 +59,10 @@ class PositionBias(nn.Module):
 
 
 class Decay(PositionBias):
-    """`−(|i − j| − 1) ln 2`, and 0 at a position itself: gates of equal syntactic distances.
+    """`−(|i − j| − 1) ln 2`, and 0 at a position itself: gates of equal distances.
 
-    Where all distances of :mod:`syntax_nmt.methods.latent_phrases.gates` are equal, every position
-    between query and key halves the gate, as α(0) = ½.
+    With equal distances in the gates of Harada and Watanabe (2021), equations 5 and 6, every
+    position between query and key halves the gate, as α(0) = ½.
     """
 
     def of_offsets(self, offsets: Tensor) -> Tensor:

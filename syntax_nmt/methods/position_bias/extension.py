@@ -15,12 +15,11 @@ from syntax_nmt.backbone.transformer_extension import (
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.errors import UserError
 from syntax_nmt.methods.position_bias.bias import DECAY, PositionBias, build_position_bias
 from syntax_nmt.methods.position_bias.options import PositionBiasOptions
-from syntax_nmt.option_checks import refuse_together
+from syntax_nmt.option_checks import check_lowest_layers, refuse_together
 
-# The same number as in the presets of latent phrases, whose control it is.
+# As many layers have gates in Harada and Watanabe (2021), whose control it is.
 _DECAY_LAYERS = 2
 
 
@@ -39,11 +38,8 @@ class _Biased(Extension):
         kind, layers = self.options.position_bias, options.position_bias_layers
         if layers is None:
             layers = min(_DECAY_LAYERS, stack.layers) if kind == DECAY else stack.layers
-        elif not 1 <= layers <= stack.layers:
-            raise UserError(
-                f"--position-bias-layers {layers}: the {stack.name} has {stack.layers} layers; "
-                f"give a number from 1 to {stack.layers}"
-            )
+        else:
+            check_lowest_layers("--position-bias-layers", layers, stack.layers, stack.name)
         self.layers = range(layers)
         self.bias: PositionBias = build_position_bias(kind, stack.heads, stack.name == DECODER)
 

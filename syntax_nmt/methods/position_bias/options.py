@@ -20,8 +20,8 @@ class PositionBiasOptions(FairseqDataclass):
 
     position_bias: Optional[ChoiceEnum([DECAY, ALIBI, T5])] = option(  # type: ignore[valid-type]
         None,
-        "a bias of self-attention that depends only on positions, a control for latent phrases "
-        "and a baseline for all methods: decay, the gates of equal syntactic distances, "
+        "a bias of self-attention that depends only on positions, a baseline for all methods: "
+        "decay, the gates of Harada and Watanabe (2021) with equal distances (their control), "
         "−(|i−j|−1) ln 2; alibi, −m_h |i−j| (Press, Smith and Lewis, 2022); t5, a trained number "
         "for each head and bucket of distances (Raffel et al., 2020). alibi and t5 were published "
         "without position embeddings (--no-token-positional-embeddings) (default: none)",
@@ -29,6 +29,6 @@ class PositionBiasOptions(FairseqDataclass):
     position_bias_layers: Optional[int] = option(
         None,
         "number of lowest layers of encoder and decoder with --position-bias (default: 2 "
-        "for decay, as for latent phrases; all for alibi and t5)",
+        "for decay, all for alibi and t5)",
         _ON,
     )

@@ -8,7 +8,8 @@ other word.
 | 7: convolutions, c | `convolutions.WordConvolutions` |
 | 8, 9: messages of all pairs, and their mean, r | `propagation.GraphPropagation` |
 | 10: back to the width of the words, o | `layer.RelationNetworkLayer` |
-| 11, 12: residual and dense connections (section 5.2) | `interleaved_encoder` |
+| 11, 12: residual and dense connections (section 3) | `interleaved_encoder` |
+| GRUs and layers by turns (section 5.2) | `interleaved_encoder` |
 | one layer on a bidirectional GRU (section 3, figure 2) | `top.RelationOnTop` |
 | the baseline encoder of the released code | `interleaved_encoder` |
 | 1: RNNsearch's encoder | `syntax_nmt.backbone.rnn_encoder.BidirectionalEncoder` |

@@ -12,7 +12,7 @@ from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
-from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL, DENSE, STACKED, EncoderNetwork
+from syntax_nmt.backbone.rnn_interface import EncoderNetwork
 from syntax_nmt.backbone.transformer_extension import TransformerEncoderExtension, TransformerStack
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.relation_network.interleaved_encoder import (
@@ -20,7 +20,15 @@ from syntax_nmt.methods.relation_network.interleaved_encoder import (
     StackedEncoder,
 )
 from syntax_nmt.methods.relation_network.layer import RelationNetworkLayer
-from syntax_nmt.methods.relation_network.options import INTERLEAVED, KERNELS, TOP, RelationOptions
+from syntax_nmt.methods.relation_network.options import (
+    BIDIRECTIONAL,
+    DENSE,
+    INTERLEAVED,
+    KERNELS,
+    STACKED,
+    TOP,
+    RelationOptions,
+)
 from syntax_nmt.methods.relation_network.top import RelationOnTop
 
 Kernels = tuple[tuple[int, int], ...]
@@ -44,20 +52,22 @@ class RelationAmongGRUs(RNNEncoderExtension):
     def __init__(self, options: RelationOptions, stack: RNNEncoderStack) -> None:
         super().__init__(options, stack)
         self.kernels = _kernels(options)
+        if not self.kernels:
+            self.option = "--encoder-gru"
         _check(options, self.kernels, stack)
 
     @classmethod
     def is_on(cls, options: RelationOptions, stack: RNNEncoderStack) -> bool:
         """Whether the network is another one than RNNsearch's bidirectional GRU."""
         given = options.relation_kernels is not None or options.relation_dense_embedding
-        return given or stack.gru != BIDIRECTIONAL
+        return given or options.encoder_gru != BIDIRECTIONAL
 
     def network(self) -> EncoderNetwork:
         """The GRUs, with layers between or on top of them."""
         stack, dense_embedding = self.stack, self.options.relation_dense_embedding
-        if stack.gru == STACKED:
+        if self.options.encoder_gru == STACKED:
             return StackedEncoder(stack.embed_dim, stack.state_dim)
-        if stack.gru == DENSE:
+        if self.options.encoder_gru == DENSE:
             return InterleavedEncoder(stack.state_dim, None, dense_embedding)
         build = partial(build_relation_network, kernels=self.kernels, options=self.options)
         if self.options.relation_placement == INTERLEAVED:
@@ -127,19 +137,19 @@ def build_relation_network(
 
 def _check(options: RelationOptions, kernels: Kernels, stack: RNNEncoderStack) -> None:
     """Refuses options that contradict each other."""
-    placement = options.relation_placement
+    placement, gru = options.relation_placement, options.encoder_gru
     if not kernels:
-        if stack.gru != DENSE and options.relation_dense_embedding:
+        if gru != DENSE and options.relation_dense_embedding:
             raise UserError(f"--relation-dense-embedding needs {KERNELS}")
-    elif stack.gru != BIDIRECTIONAL:
+    elif gru != BIDIRECTIONAL:
         raise UserError(
-            f"--encoder-gru {stack.gru} is for a model without relation network; leave "
+            f"--encoder-gru {gru} is for a model without relation network; leave "
             "--relation-kernels out or, where the architecture sets them, give --arch "
             "rnn_search_cgru; otherwise --relation-placement says where the layers are"
         )
     elif placement != INTERLEAVED and options.relation_dense_embedding:
         raise UserError("--relation-dense-embedding needs --relation-placement interleaved")
-    residual = placement == INTERLEAVED if kernels else stack.gru == DENSE
+    residual = placement == INTERLEAVED if kernels else gru == DENSE
     if residual and stack.embed_dim != stack.state_dim:
         chosen = "--relation-placement interleaved" if kernels else "--encoder-gru dense"
         raise UserError(

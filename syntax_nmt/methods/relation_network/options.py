@@ -10,6 +10,8 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from syntax_nmt.arguments import Needs, encoder_option
 
+BIDIRECTIONAL, STACKED, DENSE = "bidirectional", "stacked", "dense"
+ENCODER_GRUS = (BIDIRECTIONAL, STACKED, DENSE)
 INTERLEAVED, TOP = "interleaved", "top"
 PLACEMENTS = (INTERLEAVED, TOP)
 
@@ -18,7 +20,7 @@ KERNELS = Needs("relation_kernels", such_as="1:128,3:256")
 
 @dataclass
 class RelationOptions(FairseqDataclass):
-    """The relation network of an encoder; none by default."""
+    """The relation network of an encoder, and encoders that it is compared with; off by default."""
 
     relation_kernels: Optional[str] = encoder_option(
         None,
@@ -71,4 +73,12 @@ class RelationOptions(FairseqDataclass):
         "again (default: what fits in 2^26 numbers, on a GPU 2^28: for --relation-hidden-dim 256, "
         "65536 and 262144 pairs)",
         KERNELS,
+    )
+    encoder_gru: ChoiceEnum(ENCODER_GRUS) = encoder_option(  # type: ignore[valid-type]
+        BIDIRECTIONAL,
+        "the encoder of a model without relation network: one GRU in each direction "
+        "(bidirectional, RNNsearch); a backward GRU over the states of a forward one (stacked, "
+        "the baseline of relation networks' released code); the same two with residual and "
+        "dense connections, equations 11 and 12, a control: the encoder of relation_rnn "
+        "without its relation networks (dense) (default: bidirectional)",
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 
+from syntax_nmt.arguments import named_in
 from syntax_nmt.backbone.attention_modifier import AttentionModifier
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.transformer_extension import (
@@ -13,7 +14,6 @@ from syntax_nmt.backbone.transformer_extension import (
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.structural_positions.options import (
@@ -41,7 +41,7 @@ class StructuralPositions(TransformerEncoderExtension):
 
     def __init__(self, options: StructuralPositionOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
-        wanted = _positions(self.options.structural_positions)
+        wanted = named_in(self.option, self.options.structural_positions, POSITIONS, "position")
         self.embedding = self.bias = None
         # In this place they draw their random numbers before the layers.
         if ABSOLUTE in wanted:
@@ -50,13 +50,8 @@ class StructuralPositions(TransformerEncoderExtension):
             self.bias = _bias(options.structural_clip, stack)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The tables that the options ask for, and what finds words."""
-        self.spans = WordSpans(self.stack.dictionary)
-        found = {
-            "structural_embedding": self.embedding,
-            "structural_bias": self.bias,
-            "structural_spans": self.spans,
-        }
+        """The tables that the options ask for."""
+        found = {"structural_embedding": self.embedding, "structural_bias": self.bias}
         return {name: module for name, module in found.items() if module is not None}
 
     def positions(self, source: Source, like: Tensor) -> Tensor | float:
@@ -67,8 +62,9 @@ class StructuralPositions(TransformerEncoderExtension):
         """
         if self.embedding is None:
             return 0.0
-        heads, first = self._tree(source)
-        return self.embedding(source.tokens, depths(heads, first), heads.ge(0), like)
+        heads = HEADS.tensor_in(source.annotation)
+        deep = depths(heads, source.spans.first)
+        return self.embedding(source.tokens, deep, heads.ge(0), like)
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The bias of each layer.
@@ -78,23 +74,10 @@ class StructuralPositions(TransformerEncoderExtension):
         """
         if self.bias is None:
             return []
-        heads, first = self._tree(source)
-        found = self.bias(relations(heads, first, self.options.structural_rule), heads.ge(0))
+        heads = HEADS.tensor_in(source.annotation)
+        related = relations(heads, source.spans.first, self.options.structural_rule)
+        found = self.bias(related, heads.ge(0))
         return [LayerModifier((i,), AttentionModifier(each)) for i, each in enumerate(found)]
-
-    def _tree(self, source: Source) -> tuple[Tensor, Tensor]:
-        """The heads of tokens, and the first columns of their words."""
-        return HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
-
-
-def _positions(text: str) -> Sequence[str]:
-    names = [name.strip() for name in text.split(",")]
-    for place, name in enumerate(names):
-        if name not in POSITIONS or name in names[:place]:
-            raise UserError(
-                f"--structural-positions {text}: give {ABSOLUTE}, {RELATIVE}, or both with a comma"
-            )
-    return names
 
 
 def _embedding(fusion: str, stack: TransformerStack) -> StructuralEmbedding:

@@ -1,8 +1,8 @@
 """Factors of the target: columns of its annotation, predicted beside its words.
 
-Factored translation (García-Martínez et al., 2016) predicts lemma and factors; Sockeye's target
-factors, whose shift and search these have, predict any column beside the word. Interleaved tags
-(Nadejde et al., 2017) are the other way.
+Any column is predicted beside the word, with the shift and the search of Sockeye's target factors;
+García-Martínez et al. (2016) predict lemmas and factors of them. Nadejde et al. (2017) interleave
+tags with the words instead.
 
 Row r of the decoder reads the word y_r and predicts y_{r+1}; f^k_r is the value of y_r in column k.
 Each row guesses the value g^k_r, and the next row reads it: f^k_r of the word that the row has read

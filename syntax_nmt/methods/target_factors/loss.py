@@ -24,6 +24,7 @@ from syntax_nmt.methods.objective import (
     log_percentage,
 )
 from syntax_nmt.methods.target_factors.options import LAST
+from syntax_nmt.option_checks import warn_of_changed
 
 _IGNORED = -100
 
@@ -48,6 +49,7 @@ class TargetFactorObjective(AuxiliaryObjective):
     def from_options(cls, options: Any, task: FairseqTask) -> TargetFactorObjective | None:
         """Builds the objective; None = its weight is 0."""
         if not options.target_factor_weight:
+            warn_of_changed(options, ["target_factor_pieces"], "--target-factor-weight 0")
             return None
         last = options.target_factor_pieces == LAST
         spans = WordSpans(task.target_dictionary) if last else None

@@ -13,12 +13,11 @@ from syntax_nmt.backbone.transformer_extension import (
     TransformerEncoderExtension,
     TransformerStack,
 )
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_distance.distances import DistanceChange
 from syntax_nmt.methods.tree_distance.options import NORMAL, TreeDistanceOptions
-from syntax_nmt.option_checks import check_dropouts, refuse_together
+from syntax_nmt.option_checks import check_dropouts, check_lowest_layers, refuse_together
 
 _NORMAL_LAYERS = 3
 
@@ -49,17 +48,13 @@ class TreeDistances(TransformerEncoderExtension):
         if layers is None:
             is_normal = options.tree_distance == NORMAL
             layers = min(_NORMAL_LAYERS, stack.layers) if is_normal else stack.layers
-        elif not 1 <= layers <= stack.layers:
-            raise UserError(
-                f"--tree-distance-layers {layers}: the encoder has {stack.layers} layers; give a "
-                f"number from 1 to {stack.layers}"
-            )
+        else:
+            check_lowest_layers("--tree-distance-layers", layers, stack.layers, stack.name)
         self.layers = range(layers)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """What computes changes, and what finds words; neither has parameters."""
+        """What computes changes, without parameters."""
         options = self.options
-        self.spans = WordSpans(self.stack.dictionary)
         self.change = DistanceChange(
             options.tree_distance,
             self.stack.heads,
@@ -67,7 +62,7 @@ class TreeDistances(TransformerEncoderExtension):
             options.tree_distance_variance,
             options.tree_distance_ignoring,
         )
-        return {"tree_distance": self.change, "tree_distance_spans": self.spans}
+        return {"tree_distance": self.change}
 
     def changes(self, source: Source, like: Tensor) -> Iterable[LayerModifier]:
         """The change of the lowest layers; none if its strength is 0.
@@ -77,5 +72,5 @@ class TreeDistances(TransformerEncoderExtension):
         """
         if not self.change.strength:
             return []
-        heads, first = HEADS.tensor_in(source.annotation), self.spans(source.tokens).first
-        return [LayerModifier(self.layers, self.change(heads, first, like))]
+        heads = HEADS.tensor_in(source.annotation)
+        return [LayerModifier(self.layers, self.change(heads, source.spans.first, like))]

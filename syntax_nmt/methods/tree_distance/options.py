@@ -26,8 +26,8 @@ class TreeDistanceOptions(FairseqDataclass):
         "dependency tree, changes the logits of the encoder's self-attention (needs "
         "--load-dependencies or --parser-config): normal multiplies them by the normal density at "
         "D (Peng et al., 2022); linear adds −λ D / max D, the greatest of the row; exp adds "
-        "λ e^−D; alibi adds −λ m_h D, with the slopes of --position-bias alibi (default: none; "
-        "tree_distance_transformer: normal)",
+        "λ e^−D; alibi adds −λ m_h D, with the slopes of Press, Smith and Lewis (2022) (default: "
+        "none; tree_distance_transformer: normal)",
     )
     tree_distance_strength: float = encoder_option(
         1.0,

@@ -46,7 +46,9 @@ class GatedMerge(nn.Module):
         return (keeps * torch.cat([children, new.to(children.dtype)])).sum(dim=0)
 
     def products(self) -> Products:
-        """From both children, N×2·D, the five gates; from each, 2×N×D, W_l h_l and W_r h_r."""
+        """Two products: of both children, N×2·D, the logits of the five gates; of each child,
+        2×N×D, W_l h_l and W_r h_r.
+        """
         (left, of_left), (right, of_right) = (
             split_after(_OF_MERGE * layer.in_features, layer.weight, dim=0)
             for layer in (self.left, self.right)

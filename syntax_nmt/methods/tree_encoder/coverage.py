@@ -45,18 +45,20 @@ class Coverage(nn.Module):
         return (self.state,)
 
     def of_vectors(self) -> JointProduct:
-        """Makes of C what is added to the keys of attention, A, and the GRU's hidden product."""
+        """The product that maps C to the summand of keys, A, and to the GRU's hidden product."""
         return JointProduct(self.key, self.hidden, long=True)
 
     def of_children_too(self) -> RepeatedProduct:
-        """Makes of α and C of both children, the left one first, their part of the GRU's input."""
+        """The product that maps α and C of both children, the left one first, to their part of the
+        GRU's input.
+        """
         assert self.below is not None
         _, left, right = self.weight.weight.split(1, dim=1)
         of_left, of_right = split_after(self.dim, self.below.weight)
         return RepeatedProduct(torch.cat([left, of_left, right, of_right], dim=1).t(), long=True)
 
     def of_weights(self) -> RepeatedProduct:
-        """Makes of a node's own α its part of the GRU's input."""
+        """The product that maps a node's own α to its part of the GRU's input."""
         return RepeatedProduct(self.weight.weight[:, :1].t(), long=True)
 
 

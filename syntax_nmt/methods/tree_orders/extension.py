@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from torch import Tensor, nn
+from torch import Tensor
 
+from syntax_nmt.arguments import named_in
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
-from syntax_nmt.backbone.rnn_interface import BIDIRECTIONAL
-from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_orders.encoder import TreeOrderEncoder
 from syntax_nmt.methods.tree_orders.options import ORDERS, TreeOrderOptions
 
@@ -24,11 +22,6 @@ class TreeOrders(RNNEncoderExtension):
 
     def __init__(self, options: TreeOrderOptions, stack: RNNEncoderStack) -> None:
         super().__init__(options, stack)
-        if stack.gru != BIDIRECTIONAL:
-            raise UserError(
-                f"--encoder-gru {stack.gru}: --tree-order-encoder stands beside a bidirectional "
-                "GRU: leave one of them out"
-            )
         self.orders = _orders(self.options.tree_order_encoder)
 
     def network(self) -> TreeOrderEncoder:
@@ -44,26 +37,10 @@ class TreeOrders(RNNEncoderExtension):
         Raises:
             UserError: annotation is missing.
         """
-        return {
-            "heads": HEADS.tensor_in(source.annotation),
-            "first": self.spans(source.tokens).first,
-        }
-
-    def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """What finds words in pieces."""
-        self.spans = WordSpans(self.stack.dictionary)
-        return {"tree_order_spans": self.spans}
+        return {"heads": HEADS.tensor_in(source.annotation), "first": source.spans.first}
 
 
 def _orders(text: str) -> tuple[str, ...]:
     """The orders of a list with commas, in a fixed order."""
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in ORDERS:
-            raise UserError(
-                f"--tree-order-encoder {text}: {name!r} is no order: give {', '.join(ORDERS)}, or "
-                "both with a comma between"
-            )
-        if names.count(name) > 1:
-            raise UserError(f"--tree-order-encoder {text}: {name} twice: give each order once")
+    names = named_in(TreeOrders.option, text, ORDERS, "order")
     return tuple(order for order in ORDERS if order in names)

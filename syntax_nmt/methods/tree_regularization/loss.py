@@ -39,20 +39,13 @@ class TreeRegularization(AuxiliaryObjective):
         weight: w.
         of_source: finds the words of the source.
         of_target: finds the words of the target.
-        kinds: the trees that options load; none = those that the model learns are missing.
     """
 
-    reads_annotation: tuple[AnnotationKind, ...] = (TREES, TARGET_TREES)
+    reads_annotation = (TREES, TARGET_TREES)
     options = "--criterion tree_reg_cross_entropy, or --tree-reg-weight to syntax_cross_entropy"
 
-    def __init__(
-        self,
-        weight: float,
-        of_source: WordSpans,
-        of_target: WordSpans,
-        kinds: tuple[AnnotationKind, ...] = (),
-    ) -> None:
-        self.weight, self.reads_annotation = weight, kinds or type(self).reads_annotation
+    def __init__(self, weight: float, of_source: WordSpans, of_target: WordSpans) -> None:
+        self.weight = weight
         self._words: dict[AnnotationKind, WordSpans] = {TREES: of_source, TARGET_TREES: of_target}
 
     @classmethod
@@ -62,8 +55,7 @@ class TreeRegularization(AuxiliaryObjective):
         if weight == 0:
             return None
         words = WordSpans(task.source_dictionary), WordSpans(task.target_dictionary)
-        loaded = tuple(kind for kind in (TREES, TARGET_TREES) if kind.is_loaded(task.cfg))
-        return cls(weight, *words, loaded)
+        return cls(weight, *words)
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.

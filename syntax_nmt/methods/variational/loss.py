@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -20,9 +20,11 @@ from syntax_nmt.methods.variational.decoder import (
     VariationalDecoder,
 )
 from syntax_nmt.methods.variational.latent import Gaussian, divergence
+from syntax_nmt.methods.variational.options import PRIOR
 from syntax_nmt.option_checks import check_from_zero, warn_of_changed
 
 LOGGED = ("kl", "kl_tokens", "active_units", "kl_batches")
+_BESIDE_WEIGHT = ("kl_warmup", "free_nats")
 _ACTIVE = 0.01  # of the variance of μ over tokens (Burda et al., 2016)
 
 
@@ -50,13 +52,19 @@ class VariationalObjective(AuxiliaryObjective):
         Raises:
             UserError: a number is negative, infinite or NaN.
         """
-        others = ("kl_warmup", "free_nats")
         if options.kl_weight == 0:
-            warn_of_changed(options, others, "--kl-weight 0")
+            warn_of_changed(options, _BESIDE_WEIGHT, "--kl-weight 0")
             return None
-        check_from_zero(options, others)
+        check_from_zero(options, _BESIDE_WEIGHT)
         pad = task.target_dictionary.pad()
         return cls(options.kl_weight, options.kl_warmup, options.free_nats, pad)
+
+    def without_effect(self, model: nn.Module) -> Mapping[str, Iterable[str]]:
+        """All, if the model has no posterior."""
+        decoder = getattr(model, "decoder", None)
+        if not isinstance(decoder, VariationalDecoder) or decoder.recurrence.posterior is not None:
+            return {}
+        return {f"--latent-from {PRIOR}": ("kl_weight", *_BESIDE_WEIGHT)}
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """No arguments; tells the decoder that what its posterior says is paid for.

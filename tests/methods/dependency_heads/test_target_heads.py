@@ -251,6 +251,10 @@ def test_what_is_missing_is_named(folder):
             ["--target-supervised-layer=0", "--cross-self-attention"],
             "--target-supervised-layer cannot be combined with --cross-self-attention",
         ),
+        (
+            ["--target-supervised-layer=0", "--base-layers=1"],
+            "--target-supervised-layer cannot be combined with --base-layers",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(folder, options, message):

@@ -9,6 +9,7 @@ from torch.nn.functional import conv1d
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.errors import UserError
+from syntax_nmt.methods.column_labels import FULL, UNIVERSAL
 from syntax_nmt.methods.graph_convolution.layer import Arcs, GraphConvolution
 from syntax_nmt.methods.graph_convolution.layers import RelationIds
 
@@ -192,13 +193,13 @@ def test_edge_dropout_keeps_the_mean_of_gates():
 
 def test_relations_with_and_without_subtypes():
     relations = ("<unk>", "nsubj", "nsubj:pass", "obj", "_")
-    full, universal = RelationIds(relations, True), RelationIds(relations, False)
+    full, universal = (RelationIds(relations, which) for which in (FULL, UNIVERSAL))
     given = torch.tensor([[-1, 1, 2, 3, 4, 5]])
     assert full(given).tolist() == [[0, 0, 1, 2, 3, 4]]
     assert universal(given).tolist() == [[0, 0, 1, 1, 2, 3]]
     assert (full.count, full.piece) == (6, 5)
     assert (universal.count, universal.piece) == (5, 4)
-    assert RelationIds((), True).count == 1
+    assert RelationIds((), FULL).count == 1
 
 
 @pytest.mark.parametrize("arch", ["gcn_rnn", "gcn_transformer"])
@@ -210,8 +211,8 @@ def test_arcs_of_inner_subwords(folder, arch):
     tokens = inputs["src_tokens"]
     (extension,) = model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, of_words = extension.arcs(Source(tokens, pads, inputs))
-    spans = extension.spans(tokens)
+    arcs, of_words = extension.arcs(Source(tokens, pads, inputs, model.encoder.word_spans))
+    spans = model.encoder.word_spans(tokens)
     columns = torch.arange(tokens.size(1)).expand_as(tokens)
     inner = spans.first.ne(columns) & ~pads
     parsed = inputs["heads"].ge(0)
@@ -233,7 +234,7 @@ def test_the_whole_encoder(folder):
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
     tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
-    arcs, _ = extension.arcs(Source(tokens, pads, inputs))
+    arcs, _ = extension.arcs(Source(tokens, pads, inputs, model.encoder.word_spans))
     states = model.encoder.network(model.encoder.embed_tokens(tokens), pads)
     for layer in extension.layers.layers:
         states = states + loops(layer, states, arcs)
@@ -262,7 +263,9 @@ def test_graphs_need_no_layer(folder, layers, placement):
     tokens, (extension,) = inputs["src_tokens"], model.encoder.extensions
     pads = tokens.eq(task.source_dictionary.pad())
     embedded, _ = model.encoder.forward_embedding(tokens)
-    expected = extension.layers(embedded, *extension.arcs(Source(tokens, pads, inputs)))
+    expected = extension.layers(
+        embedded, *extension.arcs(Source(tokens, pads, inputs, model.encoder.word_spans))
+    )
     torch.manual_seed(1)  # drops both layers
     found = model.encoder(tokens, **{k: inputs[k] for k in ("heads", DEPREL.key)})
     torch.testing.assert_close(found["encoder_out"][0].transpose(0, 1)[~pads], expected[~pads])

@@ -306,3 +306,11 @@ def test_layers_that_cannot_be_tied(folder, option, value):
     model, _, _ = build(folder, "syntax_transformer", option, *value)
     with pytest.raises(UserError, match=f"cannot be combined with {option}"):
         objective(loss="attention").model_arguments(model)
+
+
+def test_base_layers_are_not_tied(folder):
+    """fairseq puts them among the decoder's layers; to build them takes several workers."""
+    model, _, _ = build(folder, "syntax_transformer")
+    model.decoder.cfg.base_layers = 1
+    with pytest.raises(UserError, match="cannot be combined with --base-layers"):
+        objective(loss="attention").model_arguments(model)

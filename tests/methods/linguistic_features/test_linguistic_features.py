@@ -12,6 +12,7 @@ from small_models import (
     write_dictionaries,
 )
 
+from syntax_nmt.backbone.extension import Source
 from syntax_nmt.data.annotation.columns import DEPREL, UPOS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.linguistic_features.tables import (
@@ -102,9 +103,9 @@ def test_equals_the_equations(folder, merge):
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
     names = cfg.model.source_features.split(",")
-    source = type("S", (), {})()
-    source.tokens, source.annotation = inputs["src_tokens"], inputs
-    source.padding = inputs["src_tokens"].eq(task.source_dictionary.pad())
+    tokens = inputs["src_tokens"]
+    padding = tokens.eq(task.source_dictionary.pad())
+    source = Source(tokens, padding, inputs, model.encoder.word_spans)
     (feature,) = model.encoder.extensions
     vectors = feature.embed(model.encoder.embed_tokens(source.tokens), source)
     way = "concat" if merge == "rnn" else merge

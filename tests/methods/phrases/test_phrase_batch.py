@@ -54,6 +54,11 @@ def test_ngrams_of_every_size(left, wider, eos_apart):
     check(ngram_phrases(padding, eos_apart), padding, expected)
 
 
+def test_rows_are_counted_once_for_all_layers():
+    phrases = ngram_phrases(padding_of([4, 9], False, 9))
+    assert phrases.rows is phrases.rows
+
+
 def test_pads_within_sentences():
     """A typed `<pad>` belongs to no phrase, and takes none from the tokens after it."""
     torch.manual_seed(0)

@@ -182,7 +182,7 @@ def test_what_the_lowest_layer_reads(folder, fusion):
     tokens, heads = inputs["src_tokens"], inputs["heads"]
     width, pad = encoder.embed_tokens.embedding_dim, task.source_dictionary.pad()
     sinusoids = SinusoidalPositionalEmbedding.get_embedding(99, width, pad).double()
-    first = encoder.structural_spans(tokens).first
+    first = encoder.word_spans(tokens).first
     depth = depths(heads, first)
     for b, row in enumerate(tokens.tolist()):
         place = pad
@@ -223,11 +223,21 @@ def test_the_tree_matters(folder, positions):
     assert not torch.allclose(first, second, atol=1e-4)
 
 
+def test_words_are_found_once_a_batch(folder):
+    """By depths, by relations, and by another method."""
+    model, task, _ = build(folder, "structural_transformer", "--tree-distance=normal")
+    sample = annotated_batch(model, task, random_sentences([4, 3]), random_sentences([4, 3], 9))
+    calls = []
+    model.encoder.word_spans.register_forward_hook(lambda *_: calls.append(1))
+    model(**sample["net_input"])
+    assert len(calls) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--structural-positions=depth"], "give absolute, relative, or both"),
-        (["--structural-positions=absolute,absolute"], "give absolute, relative, or both"),
+        (["--structural-positions=depth"], "'depth' is no position: give absolute, relative$"),
+        (["--structural-positions=absolute,absolute"], "absolute twice: give each position once"),
         (["--structural-positions=relative", "--structural-fusion=add"], "--structural-fusion"),
         (["--structural-positions=absolute", "--structural-clip=3"], "--structural-clip"),
         (["--structural-clip=0"], "--structural-clip 0: give 1 or more"),

@@ -153,7 +153,7 @@ def test_equals_its_formula(tmp_path, form, strength, variance):
     )
     model(**inputs)
     hook.remove()
-    first = model.encoder.tree_distance_spans(inputs["src_tokens"]).first
+    first = model.encoder.word_spans(inputs["src_tokens"]).first
     x = seen["query"]
     length, batch, width = x.shape
     q, k, v = attention.q_proj(x), attention.k_proj(x), attention.v_proj(x)

@@ -99,12 +99,12 @@ def test_every_subtree_is_contiguous():
 def test_words_keep_their_pieces_and_pads_are_last(folder, left_pad):
     """Words in the order of the tree of words, each with its pieces; then EOS, then pads."""
     model, task, _ = build(folder, "tree_order_rnn")
-    dictionary, (extension,) = task.source_dictionary, model.encoder.extensions
+    dictionary = task.source_dictionary
     sources = random_sentences(LENGTHS)
     sample = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4), left_pad)
     tokens, heads = (sample["net_input"][key] for key in ("src_tokens", "heads"))
     padding = tokens.eq(dictionary.pad())
-    places, first = depth_first_places(heads), extension.spans(tokens).first
+    places, first = depth_first_places(heads), model.encoder.word_spans(tokens).first
     several = 0
     for post, of_order in enumerate(places):
         found = reading_order(of_order, first, padding).tolist()
@@ -226,7 +226,7 @@ def test_parameters():
     [
         (("--tree-order-encoder=parent",), r"'parent' is no order: give child, head"),
         (("--tree-order-encoder=head,head",), "head twice: give each order once"),
-        (("--encoder-gru=stacked",), "--tree-order-encoder stands beside a bidirectional GRU"),
+        (("--encoder-gru=stacked",), "--encoder-gru and --tree-order-encoder both replace"),
         (("--relation-kernels=3:8",), "--relation-kernels and --tree-order-encoder both replace"),
     ],
 )
