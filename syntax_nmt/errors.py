@@ -29,9 +29,9 @@ def note(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """A line that disturbs no terminal and no table: others than visible characters, spaces and
-    joiners (control characters, line ends, marks of direction) are U+FFFD. Bytes of names that are
-    no UTF-8 (surrogates) stay, as streams write them escaped.
+    """A line that disturbs no terminal and no table: U+FFFD stands for control characters, line
+    ends and marks of direction; visible characters, spaces and joiners stay. So do bytes of names
+    that are no UTF-8 (surrogates), which streams write escaped.
     """
     return "".join(char if _is_printable(char) else "\ufffd" for char in text)
 

@@ -122,7 +122,7 @@ def test_a_kind_is_an_object_with_a_format(package, prepared):
     prefix = prepared.folder / "pieces" / "valid"
     run(package, *binarize, "--validpref", prefix, "--words", package / "words")
     found = json.loads(run(package, "-m", "syntax_nmt.cli", "inspect", data, "--json", "-"))
-    counted = [text["side_information"].get("numbers") for text in found["texts"]]
+    counted = [text["annotation"].get("numbers") for text in found["texts"]]
     assert [each["annotated"] for each in counted if each] == [len(words)]
 
     pieces = prefix.with_name("valid.src").read_text(encoding="utf-8").splitlines()

@@ -82,7 +82,8 @@ class Workflow:
         known = {name for table in tables for family in table.families for name in family.systems}
         unknown = sorted(set(args.only or ()) - known)
         if unknown:
-            raise UserError(f"--only {unknown[0]}: no system of that name in {tables[0].name}")
+            names = ", ".join(table.name for table in tables)
+            raise UserError(f"--only {unknown[0]}: no system of that name in {names}")
         for table in tables:  # before long work, whether a tokeniser is installed
             MetricSet(table.evaluation["metrics"], MetricSettings(table.evaluation["tokenize"]))
         self.tables = [

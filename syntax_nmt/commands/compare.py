@@ -106,7 +106,6 @@ def _add_group_arguments(parser: argparse.ArgumentParser) -> None:
         "whether a tree has one of --relations",
     )
     add_files(group, conllu="trees of the sentences, of their source or of the reference")
-    add("--trees", dest="conllu", help=argparse.SUPPRESS)  # its first name
     add("--relations", nargs="+", default=[], metavar="REL", help="for --by relation")
     add(
         "--bins",

@@ -64,9 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_named_file_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options, each of which may be given once for each system."""
-    group = parser.add_argument_group(
-        "what else is known of a system, by the name that it has in the tables (NAME)"
-    )
+    group = parser.add_argument_group("further files of a system (NAME: as in the tables)")
     structures = parser.add_argument_group(
         f"structures of the sentences, one a sentence; {REFERENCE} as NAME: gold structures, which "
         f"the systems' are compared with where their words are the same"

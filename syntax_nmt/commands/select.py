@@ -1,6 +1,7 @@
 """`syntax-nmt select`: the sentences of a test set whose parse has what is asked for."""
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, positive_int
@@ -10,11 +11,12 @@ from syntax_nmt.commands.shared.findings import (
     write_findings,
 )
 from syntax_nmt.data.conllu import read_conllu
-from syntax_nmt.data.text_files import read_lines, write_atomically
+from syntax_nmt.data.text_files import write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import check_outputs
 from syntax_nmt.scoring.parallel_text import check_parallel
 from syntax_nmt.scoring.selection import CONSTRUCTIONS, Selection, Wanted, select
+from syntax_nmt.scoring.translations.output_formats import read_output
 
 EXAMPLE = (
     "syntax-nmt select test.de.conllu --construction separable --distance 5 --text test.en test.de "
@@ -56,10 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="FILE",
-        help="plain texts that are parallel to CONLLU, for --destdir",
+        help="texts that are parallel to CONLLU, for --destdir: plain, or what fairseq-generate "
+        "printed",
     )
     group.add_argument(
-        "--destdir", metavar="DIR", type=Path, help="their selected lines, under the same names"
+        "--destdir",
+        metavar="DIR",
+        type=Path,
+        help="their selected lines, under the same names; FOLDER.NAME of several with one name",
     )
     add_findings_arguments(group)
 
@@ -91,7 +97,17 @@ def run(args: argparse.Namespace) -> None:
 
 def _outputs(args: argparse.Namespace) -> dict[str, Path]:
     """The file of each text."""
-    return {text: args.destdir / Path(text).name.removesuffix(".gz") for text in args.text}
+    names = Counter(Path(text).name for text in args.text)
+    return {
+        text: args.destdir / _name(Path(text), is_unique=names[Path(text).name] == 1)
+        for text in args.text
+    }
+
+
+def _name(text: Path, is_unique: bool) -> str:
+    """`test.de`, of several texts of that name `FOLDER.test.de`."""
+    name = text.name.removesuffix(".gz")
+    return name if is_unique else f"{text.absolute().parent.name}.{name}"
 
 
 def _lines(text: str, found: Selection, conllu: str) -> list[str]:
@@ -100,6 +116,6 @@ def _lines(text: str, found: Selection, conllu: str) -> list[str]:
     Raises:
         UserError: it is not parallel to the trees.
     """
-    lines = list(read_lines(text))
+    lines = read_output(text).hypotheses
     check_parallel(text, len(lines), conllu, found.sentences, "sentences")
     return [lines[each.line - 1] for each in found.selected]

@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         default=LOCAL,
         help="address to listen at; with any other than %(default)s, everyone who can reach "
-        "this machine can translate, under this name, its host name, localhost, or an IP address",
+        "this machine can translate; requests must be to this name, its host name, localhost, or "
+        "an IP address",
     )
     parser.add_argument(
         "--port", type=_port, default=8000, help="the port to listen on (default: %(default)s)"
@@ -49,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         characters=(10_000, "longest text of a request, in characters"),
         seconds=(
             60,
-            "seconds for the head of a request to arrive, for its text, for its turn, and for the "
-            "client to take the answer",
+            "limit in seconds of each: receiving a request's headers, receiving its text, waiting "
+            "for the model, and sending the answer",
         ),
     )
     parser.add_argument("--device", help="such as cuda:1 (default: a GPU if there is one)")
@@ -94,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
         listening.listen(server.config.backlog)  # a client that reads the address can connect
     except SystemExit:
         raise UserError(
-            f"--port {args.port}: cannot listen there on {args.host}: give another"
+            f"--port {args.port}, --host {args.host}: cannot listen there: give another of either"
         ) from None
     host = f"[{args.host}]" if ":" in args.host else args.host  # IPv6
     print(f"http://{host}:{listening.getsockname()[1]}  (Ctrl-C ends)", flush=True)

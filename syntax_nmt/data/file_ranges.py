@@ -107,11 +107,7 @@ def file_ranges(
 
 
 def _blocks(stream: BinaryIO, position: int, end: int | None) -> Iterator[bytes]:
-    """The bytes up to `end`; None = all others.
-
-    Args:
-        position: of the stream.
-    """
+    """The bytes from the stream's position up to `end`; None = all others."""
     while block := stream.read(_BLOCK if end is None else min(_BLOCK, end - position)):
         position += len(block)
         yield block

@@ -184,7 +184,7 @@ def _text_figures(found: Inspection, text: InspectedText) -> dict[str, object]:
         "segmentation": text.scheme,
         **_reported(text.text),
         "words_unsure": _words_unsure(text),
-        "side_information": annotations,
+        "annotation": annotations,
     }
 
 

@@ -372,10 +372,10 @@ class Preparation:
             made_from["parsers"] = ", ".join(parsers.values())
         if plan.corpus is not None:
             made_from["labels of"] = checksums_of_lists(plan.corpus.labels)
-        self.steps.run("binarize", made_from, make, lambda: side_information(plan.data_bin))
+        self.steps.run("binarize", made_from, make, lambda: annotation_files(plan.data_bin))
 
 
-def side_information(data_bin: Path) -> list[Path]:
+def annotation_files(data_bin: Path) -> list[Path]:
     """The annotation files that a data-bin folder's manifest lists."""
     names = read_manifest(data_bin)
     files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
@@ -385,5 +385,5 @@ def side_information(data_bin: Path) -> list[Path]:
 
 def _remove_annotation(data_bin: Path) -> None:
     """Removes outdated files of an earlier run, which would otherwise be used."""
-    for path in reversed(side_information(data_bin)):
+    for path in reversed(annotation_files(data_bin)):
         path.unlink()

@@ -23,7 +23,7 @@ from syntax_nmt.preparation.corpus_labels import OtherLabelsError, take_labels
 from syntax_nmt.preparation.fairseq_data import written_files
 from syntax_nmt.preparation.label_lists import LabelCounts, checksums_of_lists
 from syntax_nmt.preparation.plan import OfCorpus, Plan, refuse_to_overwrite
-from syntax_nmt.preparation.preparation import Preparation, side_information
+from syntax_nmt.preparation.preparation import Preparation, annotation_files
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import Report, recorded_steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer
@@ -270,7 +270,7 @@ class _ShardPreparation(Preparation):
             return {}
 
         def outputs() -> list[Path]:
-            return side_information(plan.data_bin)
+            return annotation_files(plan.data_bin)
 
         with sole_user(plan.folder, plan.outputs):
             try:

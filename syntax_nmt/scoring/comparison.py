@@ -192,14 +192,13 @@ def corpus_comparison(
         ComparedSystem(system.name, system.files, of_system, system.balanced_trees)
         for system, of_system in zip(test_set.systems, scores)
     ]
-    has_lengths = test_set.source is not None and not metrics.given
     return Comparison(
         test_set.sentences,
         [reference.name for reference in test_set.references],
         systems[0].name,
         metrics.descriptions(**tests.signature()),
         systems,
-        longer=USUAL.exceeded(test_set).if_any() if has_lengths else None,
+        longer=None if test_set.source is None else USUAL.exceeded(test_set).if_any(),
     )
 
 

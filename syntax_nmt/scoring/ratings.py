@@ -209,12 +209,7 @@ def rate(key: Key, marks: Mapping[str, Marks], tests: SignificanceTests) -> Rati
 def _whole_marks(
     items: Sequence[KeyItem], marks: Sequence[Marks], criterion: Criterion
 ) -> list[list[int]]:
-    """The marks of each rater who marked all translations of a sentence.
-
-    Args:
-        items: of the sentence.
-        marks: of each rater.
-    """
+    """The marks of each rater who marked all translations of a sentence, its items."""
     rows = [[of_rater.get(each.item, {}) for each in items] for of_rater in marks]
     return [
         [row[criterion.column] for row in of_rater]
@@ -234,8 +229,7 @@ def _scores(
     A sentence without such raters has no weight. None = there are none at all.
 
     Args:
-        items: of each sentence.
-        marks: of each rater.
+        items: the translations of each sentence.
     """
     unit = 100 if criterion.highest == 1 else 1
     values = {name: np.zeros(len(items)) for name in systems}

@@ -101,14 +101,14 @@ def test_figures_are_those_of_a_plain_count(corpus, figures):
 def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
     databin, scheme = corpus
     _, texts = figures(databin)
-    trees = texts["train", "de"]["side_information"]["heads"]
+    trees = texts["train", "de"]["annotation"]["heads"]
     expected = plain_tree_counts("train")
     assert {key: trees[key] for key in expected} == pytest.approx(expected)
     assert trees["annotated_share"] == 5 / 7
     assert trees["projective_share"] == 2 / 5
     assert (trees["deepest_line"], trees["made_from"]) == (5, "train.de.conllu")
     # Where an unknown subword hides the words, the tree is not measured.
-    valid = texts["valid", "de"]["side_information"]["heads"]
+    valid = texts["valid", "de"]["annotation"]["heads"]
     assert valid["annotated"] == 2
     assert valid["sentences_with_unsure_words"] == (scheme != "none")
     assert valid["trees_measured"] == 2 - (scheme != "none")
@@ -117,7 +117,7 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
     rows = [array[index].tolist() for index in range(7)]
     rows = [(line, row) for line, row in enumerate(rows, start=1) if row != [-1]]
     lengths = [length for _, row in rows for length in row]
-    phrases = texts["train", "de"]["side_information"]["phrases"]
+    phrases = texts["train", "de"]["annotation"]["phrases"]
     assert phrases["annotated"] == len(rows) == 5
     assert phrases["phrases"] == len(lengths)
     assert phrases["phrases_per_sentence"] == len(lengths) / 5
@@ -125,7 +125,7 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
     assert phrases["longest_subwords"] == max(lengths)
     assert phrases["longest_line"] == next(line for line, row in rows if max(lengths) in row)
 
-    chunks = texts["train", "en"]["side_information"]["chunks"]
+    chunks = texts["train", "en"]["annotation"]["chunks"]
     tags = [tag for *_, line in TRAIN for tag in line.split()]
     opened = [tag[2:] for tag in tags if tag.startswith("B-")]
     assert chunks["annotated"] == 5
@@ -133,7 +133,7 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
     assert chunks["chunks_per_sentence"] == len(opened) / 5
     assert chunks["mean_words"] == (len(tags) - tags.count("O")) / len(opened)
     assert chunks["words_outside_share"] == tags.count("O") / len(tags)
-    assert "chunks" not in texts["train", "de"]["side_information"]
+    assert "chunks" not in texts["train", "de"]["annotation"]
 
 
 def test_blocks_change_nothing(corpus, figures, monkeypatch):
@@ -296,7 +296,7 @@ def test_every_damaged_file_is_named(folder, inspect, damage):
     content = json.loads(out)
     assert content["sound"] is False
     assert [f"syntax-nmt: error: {problem}" for problem in content["problems"]] == err
-    sides = {text["language"]: text["side_information"] for text in content["texts"][:2]}
+    sides = {text["language"]: text["annotation"] for text in content["texts"][:2]}
     assert sides["en"]["chunks"]["sound"] is True
     if damage is flip:
         assert sides["de"]["heads"] == {"sound": False, "made_from": "train.de.conllu"}
@@ -398,7 +398,7 @@ def test_what_cannot_be_right(folder, inspect, fault, kind, lang, row, message):
     assert "(line 2)" in err
     if kind == "heads":  # what is wrong is not measured
         content = json.loads(inspect(folder, "--json", "-")[1])
-        trees = content["texts"][0]["side_information"]["heads"]
+        trees = content["texts"][0]["annotation"]["heads"]
         assert trees["trees_measured"] == trees["annotated"] - 1
 
 

@@ -274,7 +274,7 @@ def main_text(capsys, *arguments):
             "--relations depp: no tree of trees has it: did you mean dep?",
         ),
         (
-            ["--by", "relation", "--relations", "x", "--trees", "trees"],
+            ["--by", "relation", "--relations", "x", "--conllu", "trees"],
             "--relations x: no tree of trees has it: choose of dep, root",
         ),
         (["--by", "depth", "--conllu", "short"], "short has 1 sentences, ref 120: give the parses"),

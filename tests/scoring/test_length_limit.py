@@ -107,7 +107,14 @@ def test_compare_counts(files, capsys):
     """Without --cut it says how many run away; where none does, nothing."""
     options = ["-r", files / "ref", "-m", "bleu", "--tests", "sign", "--source", files / "src"]
     main(["compare", *map(str, [*systems(files), *options])])
-    assert "longer than 1.5 × source + 5 words: base 0, 3; ours 0" in capsys.readouterr().out
+    counted = "longer than 1.5 × source + 5 words: base 0, 3; ours 0"
+    assert counted in capsys.readouterr().out
+    write(files / "scores", ["0.5"] * 40)
+    for name, runs in (("base", 2), ("ours", 1)):
+        options += ["--sentence-scores", name, *[files / "scores"] * runs]
+    main(["compare", *map(str, [*systems(files), *options])])
+    assert counted in capsys.readouterr().out
+    options = options[:-7]
     write(files / "base2", (files / "base1").read_text(encoding="utf-8").splitlines())
     main(["compare", *map(str, [*systems(files), *options])])
     assert "longer than" not in capsys.readouterr().out

@@ -320,6 +320,20 @@ def test_selected_sentences_by_hand(tmp_path, capsys, options, expected):
     assert lines == [["eins", "zwei", "drei", "vier"][line - 1] for line in expected]
 
 
+def test_translations_as_fairseq_prints_them_are_selected(tmp_path):
+    (tmp_path / "trees").write_text(GERMAN, encoding="utf-8")
+    outputs = []
+    for system in ("base", "ours"):
+        (tmp_path / system).mkdir()
+        printed = [f"D-{line}\t-0.5\t{system} {line}" for line in (2, 0, 3, 1)]
+        outputs.append(write(tmp_path / system / "test.out", printed))
+    command = ["select", tmp_path / "trees", "--length", 5, "--text", *outputs]
+    main([*map(str, command), "--destdir", str(tmp_path / "d")])
+    for system in ("base", "ours"):
+        selected = (tmp_path / f"d/{system}.test.out").read_text().splitlines()
+        assert selected == [f"{system} 0", f"{system} 2"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -327,7 +341,10 @@ def test_selected_sentences_by_hand(tmp_path, capsys, options, expected):
         (["--depth", 1, "--text", "short"], "--text and --destdir go together"),
         (["--depth", 1, "--text", "short", "--destdir", "d"], "short has 1 sentences, trees 4"),
         (["--depth", 1, "--text", "short", "--destdir", "."], "short: "),
-        (["--depth", 1, "--text", "short", "a/short", "--destdir", "d"], "d/short: would be "),
+        (
+            ["--depth", 1, "--text", "a/short", "b/a/short", "--destdir", "d"],
+            "d/a.short: would be ",
+        ),
     ],
 )
 def test_what_select_refuses(tmp_path, monkeypatch, options, message):

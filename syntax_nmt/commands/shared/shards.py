@@ -55,7 +55,8 @@ def sharding(args: argparse.Namespace) -> Sharding | None:
     for option in ("validpref", "testpref", "vocab_size", "sample", "feature_threshold"):
         if args.append and getattr(args, option) is not None:
             raise UserError(
-                f"{flag(option)}: --append adds training text, by what is there: leave it out"
+                f"{flag(option)}: --append adds training text alone, by the vocabulary, labels and "
+                "validation text of the corpus: leave it out"
             )
     return Sharding(
         args.shard_size, args.sample or SAMPLE, args.only_shard, args.append, args.keep_parses
@@ -72,6 +73,6 @@ def refuse_other_layout(plan: Plan, in_shards: bool) -> None:
     if there is not None and there.exists():
         option = "leave out" if in_shards else "give"
         raise UserError(
-            f"{there}: is there, and {plan.folder} is either one folder or shards: {option} "
+            f"{there} is there, and a folder cannot hold both one data-bin and shards: {option} "
             "--shard-size, or give another --destdir"
         )

@@ -21,13 +21,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError, note
 from syntax_nmt.scoring.parallel_text import check_parallel
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
-from syntax_nmt.scoring.translations.output_formats import (
-    GenerateOutput,
-    best_translations,
-    is_generate_output,
-    is_nbest_list,
-    parse_generate_output,
-)
+from syntax_nmt.scoring.translations.output_formats import GenerateOutput, read_output
 from syntax_nmt.text.unspaced import lacks_spaces
 
 UNKNOWN = "<<unk>>"  # fairseq's symbol for unknown words of a reference
@@ -143,7 +137,7 @@ class TestSet:
         Raises:
             UserError: a file is damaged, or the files have unequal numbers of sentences.
         """
-        read = {path: _read_output(path) for paths in systems.values() for path in paths}
+        read = {path: read_output(path) for paths in systems.values() for path in paths}
         translations = {
             name: tuple(_translations(path, read[path], linearised.get(name)) for path in paths)
             for name, paths in systems.items()
@@ -189,16 +183,6 @@ def read_text(path: str) -> Text:
         UserError: it cannot be read or is not UTF-8.
     """
     return _text(path, read_lines(path))
-
-
-def _read_output(path: str) -> GenerateOutput:
-    lines = list(read_lines(path))
-    if is_generate_output(lines):
-        return parse_generate_output(lines, path)
-    if is_nbest_list(lines):
-        note(f"{path}: an n-best list, its first translations are taken")
-        lines = best_translations(lines, path)
-    return GenerateOutput(lines)
 
 
 def _translations(path: str, output: GenerateOutput, brackets: LinearisedOutput | None) -> Text:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from syntax_nmt.errors import UserError
+from syntax_nmt.data.text_files import read_lines
+from syntax_nmt.errors import UserError, note
 
 _LINE = re.compile(r"([STHD])-(\d+)(?:\t|$)")
 
@@ -36,6 +37,21 @@ class GenerateOutput:
     references: Sequence[str] | None = None
     sources: Sequence[str] | None = None
     tokens: Sequence[str] | None = None
+
+
+def read_output(path: str) -> GenerateOutput:
+    """The translations in a file of any of these formats, or of plain text.
+
+    Raises:
+        UserError: it cannot be read or is damaged.
+    """
+    lines = list(read_lines(path))
+    if is_generate_output(lines):
+        return parse_generate_output(lines, path)
+    if is_nbest_list(lines):
+        note(f"{path}: an n-best list, its first translations are taken")
+        lines = best_translations(lines, path)
+    return GenerateOutput(lines)
 
 
 def is_generate_output(lines: Sequence[str]) -> bool:
