@@ -1,7 +1,9 @@
-"""Small test sets for the commands that score translations, and those commands."""
+"""Small test sets for the commands that score translations, and those commands; what their tests
+are given where there is no difference."""
 
 import json
 import random
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +57,25 @@ def run_statistics(metrics: MetricSet, runs: list, references: list) -> list[np.
     system = System("system", tuple(Text("run", tuple(run)) for run in runs))
     (found,) = metrics.statistics([system], [Text("reference", tuple(ref)) for ref in references])
     return found
+
+
+def handed_out(pool: np.ndarray, draws: int) -> Iterator[list[np.ndarray]]:
+    """For each draw the runs with the translations of each sentence handed out anew.
+
+    Args:
+        pool: runs × sentences × statistics.
+    """
+    rng = np.random.default_rng(1)
+    runs, count = pool.shape[:2]
+    for _ in range(draws):
+        order = np.argsort(rng.random((count, runs)), axis=1).T
+        yield [pool[place, np.arange(count)] for place in order]
+
+
+def distance_from_uniform(p_values: Sequence[float]) -> float:
+    """Kolmogorov–Smirnov's D."""
+    ordered, steps = np.sort(p_values), np.arange(len(p_values) + 1) / len(p_values)
+    return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
 
 
 def row_of(text: str, name: str) -> list[str]:

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from translations import WORDS, noisy, sentences, write
+from translations import WORDS, distance_from_uniform, handed_out, noisy, sentences, write
 from word_buckets import evaluation_set
 
 from syntax_nmt.scoring.translations.resampling import (
@@ -39,21 +39,6 @@ def counted(tmp_path, reference, runs, bits=()):
     measures = BucketMeasures(tuple(counts.buckets), (counts.measure,) * len(counts.buckets))
     assert len(measures.names) == 6
     return measures, np.stack(counts.statistics[0])
-
-
-def handed_out(pool, draws):
-    """For each draw the runs' statistics with the translations of each sentence handed out anew."""
-    rng = np.random.default_rng(1)
-    runs, sentence_count = pool.shape[:2]
-    for _ in range(draws):
-        order = np.argsort(rng.random((sentence_count, runs)), axis=1).T
-        yield [pool[place, np.arange(sentence_count)] for place in order]
-
-
-def distance_from_uniform(p_values):
-    """Kolmogorov–Smirnov's D."""
-    ordered, steps = np.sort(p_values), np.arange(len(p_values) + 1) / len(p_values)
-    return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
 
 
 def bits_files(tmp_path, reference, runs, spread):
