@@ -29,6 +29,7 @@ from experiments.table_results import (
     TableResampledTest,
     TableSeedTest,
 )
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
 
 REFERENCE = sentences(40, seed=1)
 OUTPUTS = {
@@ -85,6 +86,34 @@ def test_means_differences_and_p_values(table):
         "seeds": [2, 2], "p_value": None, "degrees": None, "low": None, "high": None
     }  # fmt: skip
     assert "longer" not in test
+
+
+def test_tests_over_seeds_of_which_a_system_lacks_one(tmp_path):
+    runs = runs_of(tmp_path, {**declaration(), "seeds": [1, 2, 3, 4]})
+    write_test_set(runs, tmp_path, REFERENCE)
+    scores = {}
+    for place, (row, share) in enumerate(zip(runs.rows(), (0.30, 0.25, 0.28))):
+        for run in row.runs:
+            seed = run.plan["seed"]
+            if (row.system.name, seed) != ("heads", 2):
+                lines = noisy(REFERENCE, 600 + 10 * place + seed, share)
+                write_record(runs, run, lines)
+                scores.setdefault(row.system.name, {})[seed] = bleu(lines)
+    blocks = SeedBlocks([scores[name] for name in ("stock", "heads", "phrases")])
+    (test,) = measure(runs, tmp_path).tests
+    assert [pair.system for pair in test.pairs] == ["heads", "phrases"]
+    for place, pair in enumerate(test.pairs, start=1):
+        found = pair.scores["BLEU"]
+        sides = [list(scores[name].values()) for name in (pair.system, "stock")]
+        welch = stats.ttest_ind(*sides, equal_var=False)
+        assert found.seeds.p_value == pytest.approx(welch.pvalue)
+        assert found.seeds.low < found.difference < found.seeds.high
+        wanted, given = vars(blocks.test(0, place)), vars(found.blocks)
+        assert given["seeds"] == (len(sides[0]),)
+        assert given["degrees"] == 5 > len(sides[0]) - 1  # the other systems say something, too
+        for name in ("p_value", "degrees", "low", "high"):
+            assert given[name] == pytest.approx(wanted[name])
+        assert 0 < given["p_value"] < 1
 
 
 def test_translations_that_run_away_are_counted_and_cut(runs, tmp_path):
