@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
-from declared import declaration, runs_of, write_record, write_test_set
+from declared import declaration, runs_of, write_record, write_test_set, write_translations
 from sacrebleu.metrics import BLEU
 from scipy import stats
 from translations import noisy, sentences, write
@@ -29,6 +29,7 @@ from experiments.table_results import (
     TableResampledTest,
     TableSeedTest,
 )
+from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
 
 REFERENCE = sentences(40, seed=1)
@@ -147,6 +148,32 @@ def test_by_length(table):
         bleu([lines[i] for i in short], [REFERENCE[i] for i in short]) for lines in OUTPUTS["heads"]
     ]
     assert group["scores"]["BLEU"]["heads"]["score"] == pytest.approx(statistics.mean(found))
+
+
+def test_a_second_test_set_has_its_own_source(tmp_path):
+    declared = declaration()
+    declared["data"]["demo"] = "--split depth"
+    runs = runs_of(tmp_path, declared)
+    left_out = sentences(25, seed=8)
+    write_test_set(runs, tmp_path, REFERENCE)
+    write_test_set(runs, tmp_path, left_out, "left_out", "test1")
+    outputs = [noisy(left_out, seed, 0.2) for seed in (1, 2)]
+    baseline = next(runs.rows())
+    for run, *lines in zip(baseline.runs, OUTPUTS["stock"], outputs):
+        write_record(runs, run, lines[0])
+        write_translations(runs, run, lines[1], "left_out")
+    first, second = measure(runs, tmp_path).tests
+    assert [(test.test, test.sentences) for test in (first, second)] == [
+        ("test", 40),
+        ("left_out", 25),
+    ]
+    assert second.scores["stock"]["BLEU"].runs == pytest.approx(
+        [bleu(lines, left_out) for lines in outputs]
+    )
+    assert second.by_length[0].sentences == sum(len(line.split()) < 5 for line in left_out)
+    write_test_set(runs, tmp_path, left_out[1:], "unused", "test1")
+    with pytest.raises(UserError, match=r"test1\.src has 24 sentences, left_out\.tgt 25: give par"):
+        measure(runs, tmp_path)
 
 
 def difference_of(randomisation=1.0, seeds=None, blocks=None):
