@@ -39,10 +39,11 @@ def scored(*scores):
     return np.array([[score, 1.0] for score in scores])
 
 
-@pytest.fixture(params=[4_000_000, 83 * 64, 1])
+@pytest.fixture(params=[(4_000_000, 250), (83 * 64, 3), (1, 1)])
 def _block(request, monkeypatch):
-    """Draws held at once: all, 64 rows, as few as can be."""
-    monkeypatch.setattr(resampling, "_BLOCK", request.param)
+    """Draws held at once: all, 64 rows, as few as can be; and sentences: all, some, single ones."""
+    for name, size in zip(("_BLOCK", "_PART"), request.param):
+        monkeypatch.setattr(resampling, name, size)
 
 
 def of_sacrebleu(name, test, samples):
