@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nonempty import some
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.translations.evaluation_set import System, Text
@@ -89,6 +90,15 @@ def figures(capsys, *arguments) -> dict:
     capsys.readouterr()
     main([*map(str, arguments), "--json", "-"])
     return json.loads(capsys.readouterr().out)
+
+
+def assert_holm(tests: Sequence[dict]) -> None:
+    """p of several tests is multiplied by the number of those left, and never below the one
+    before."""
+    least = 0.0
+    for rank, test in enumerate(some(sorted(tests, key=lambda each: each["p_value"]))):
+        least = max(least, min(1, test["p_value"] * (len(tests) - rank)))
+        assert test["p_holm"] == pytest.approx(least)
 
 
 def refused(*arguments) -> str:
