@@ -247,6 +247,19 @@ def test_a_group_is_tested_on_the_draws_of_all_sentences(files, capsys):
         assert_holm([group["systems"][1][test] for group in table["groups"]])
 
 
+def test_the_interactions_of_two_groups_are_one(files, capsys):
+    """So nothing is adjusted for a second."""
+    command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
+    trees = write_conllu(files / "trees", REFERENCE)
+    options = ["--by", "length", "--conllu", trees, "--bins", "13"]
+    (table,) = figures(capsys, *command, *options)["groups"]
+    short, long = (group["systems"][1] for group in table["groups"])
+    assert short["interaction"] == pytest.approx(-long["interaction"])
+    for test in (short["interaction_test"], long["interaction_test"]):
+        assert test["p_value"] == pytest.approx(short["interaction_test"]["p_value"])
+        assert test["p_holm"] == test["p_value"] < 0.9
+
+
 def test_why_a_group_is_not_tested(files, capsys):
     """All sentences are in one group: there are too few others."""
     command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
