@@ -1,11 +1,14 @@
-"""Small test sets for the commands that score translations, and those commands."""
+"""Small test sets for the commands that score translations, and those commands; what their tests
+are given where there is no difference."""
 
 import json
 import random
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from nonempty import some
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.translations.evaluation_set import System, Text
@@ -57,6 +60,25 @@ def run_statistics(metrics: MetricSet, runs: list, references: list) -> list[np.
     return found
 
 
+def handed_out(pool: np.ndarray, draws: int) -> Iterator[list[np.ndarray]]:
+    """For each draw the runs with the translations of each sentence handed out anew.
+
+    Args:
+        pool: runs × sentences × statistics.
+    """
+    rng = np.random.default_rng(1)
+    runs, count = pool.shape[:2]
+    for _ in range(draws):
+        order = np.argsort(rng.random((count, runs)), axis=1).T
+        yield [pool[place, np.arange(count)] for place in order]
+
+
+def distance_from_uniform(p_values: Sequence[float]) -> float:
+    """Kolmogorov–Smirnov's D."""
+    ordered, steps = np.sort(p_values), np.arange(len(p_values) + 1) / len(p_values)
+    return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
+
+
 def row_of(text: str, name: str) -> list[str]:
     """The figures of a row of a table."""
     row = next(line for line in text.splitlines() if line.startswith(f"{name}  "))
@@ -68,6 +90,15 @@ def figures(capsys, *arguments) -> dict:
     capsys.readouterr()
     main([*map(str, arguments), "--json", "-"])
     return json.loads(capsys.readouterr().out)
+
+
+def assert_holm(tests: Sequence[dict]) -> None:
+    """p of several tests is multiplied by the number of those left, and never below the one
+    before."""
+    least = 0.0
+    for rank, test in enumerate(some(sorted(tests, key=lambda each: each["p_value"]))):
+        least = max(least, min(1, test["p_value"] * (len(tests) - rank)))
+        assert test["p_holm"] == pytest.approx(least)
 
 
 def refused(*arguments) -> str:

@@ -36,6 +36,11 @@ def is_tree(heads):
     return len(roots) == 1 and max(heads) < len(heads) and not find_cycle(arcs)
 
 
+def above(heads, word):
+    """A word and all that it hangs on, up to the root."""
+    return {word} if heads[word] == word else {word} | above(heads, heads[word])
+
+
 def has_letters(word):
     """Whether a word has a letter or a digit."""
     return any(map(str.isalnum, unicodedata.normalize("NFKD", html.unescape(word))))
@@ -63,12 +68,9 @@ def heads_of_tokens(tree, words, tokens, forms):
     def steps(word):
         return 0 if heads[word] == word else 1 + steps(heads[word])
 
-    def above(word):
-        return {word} if heads[word] == word else {word} | above(heads[word])
-
     carrying = set()
     for word, form in enumerate(tree.words):
-        carrying |= above(word) if has_letters(form) else set()
+        carrying |= above(heads, word) if has_letters(form) else set()
     inside = {}
     for word in range(len(words)):
         inside.setdefault(token_of(word), []).append(word)

@@ -53,7 +53,7 @@ class FamilyTest:
         evaluation = self.runs.table.evaluation
         reference, source = self._text(self.reference), self._text(self.source)
         systems = tuple(System(row.system.name, tuple(self.texts(row))) for row in self.rows)
-        for text in (run for system in systems for run in system.runs):
+        for text in (source, *(run for system in systems for run in system.runs)):
             text.check_parallel(reference)
         test_set = TestSet(systems, (reference,), source)
         settings = MetricSettings(evaluation["tokenize"])

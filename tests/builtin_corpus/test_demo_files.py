@@ -87,7 +87,8 @@ def test_chunks_are_valid_iob2_and_one_a_word(corpus):
     seen = set()
     for split in SPLITS:
         targets = read_lines(corpus / f"{split}.tgt")
-        for target, chunks in zip(targets, read_chunks(corpus / f"{split}.tgt.chunks")):
+        found = read_chunks(corpus / f"{split}.tgt.chunks")
+        for target, chunks in zip(targets, found, strict=True):
             assert chunks[-1].end == len(target.split())
             seen.update(chunk.tag for chunk in chunks)
     assert seen == {"NP", "VP", "PP", "ADVP", "SBAR", "O"}
@@ -99,7 +100,7 @@ def test_alignments_are_in_range_and_cover_content_words(corpus):
         sentences = read_conllu(corpus / f"{split}.src.conllu")
         targets = read_lines(corpus / f"{split}.tgt")
         lines = read_lines(corpus / f"{split}.align")
-        for tokens, target, line in zip(sentences, targets, lines):
+        for tokens, target, line in zip(sentences, targets, lines, strict=True):
             links = [tuple(map(int, link.split("-"))) for link in line.split(" ")]
             assert len(links) == len(set(links))
             sources, aligned = {i for i, _ in links}, {j for _, j in links}

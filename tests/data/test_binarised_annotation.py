@@ -8,6 +8,7 @@ import pytest
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
+from syntax_nmt.data import ragged
 from syntax_nmt.data.annotation import HEADS, KINDS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import LEMMA, XPOS
 from syntax_nmt.data.binarised_annotation import open_annotation
@@ -124,6 +125,27 @@ def test_joined_files_of_other_widths_are_not_copied(tmp_path):
     held = RaggedArray.concatenate([RaggedArray.from_rows(first), parts[1]])
     again = pickle.loads(pickle.dumps(held))
     assert [again[index].tolist() for index in range(len(again))] == [*first, *second]
+
+
+def test_many_rows_are_looked_at_by_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(ragged, "_BLOCK", 2)
+    rows = [[3, 1], [], [-1, -1, -1], [126], [5, 6]]
+    write_rows(tmp_path / "a", rows, "int8")
+    array = RaggedArray.open(tmp_path / "a")
+    assert [array[index].tolist() for index in range(5)] == rows
+    assert [
+        (block.first, block.values.tolist(), block.sizes.tolist()) for block in array.blocks()
+    ] == [
+        (0, [3, 1], [2, 0]),
+        (2, [-1, -1, -1, 126], [3, 1]),
+        (4, [5, 6], [2]),
+    ]
+    index = tmp_path / "a.idx"
+    index.write_bytes(index.read_bytes()[:-16] + np.array([4, 6]).tobytes())
+    with pytest.raises(
+        ValueError, match=r"a\.idx: damaged \(row 4 has 1 numbers and begins at byte 4"
+    ):
+        RaggedArray.open(tmp_path / "a")
 
 
 def test_nothing_but_empty_rows(tmp_path):

@@ -6,7 +6,7 @@ from time import process_time
 
 import numpy as np
 import pytest
-from trees_of import random_heads
+from trees_of import above, random_heads
 
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.figures.word_trees import WordTrees
@@ -35,14 +35,10 @@ def test_a_word_whose_arc_crosses_moves_up():
 def lifted_by_search(heads):
     """As the page of the method says it: the shortest arc in the way moves first, one at a time."""
     heads = list(heads)
-
-    def above(word):
-        return {word} if heads[word] == word else {word} | above(heads[word])
-
     while crossing := [
         (abs(head - word), word)
         for word, head in enumerate(heads)
-        if any(head not in above(i) for i in range(min(word, head) + 1, max(word, head)))
+        if any(head not in above(heads, i) for i in range(min(word, head) + 1, max(word, head)))
     ]:
         _, word = min(crossing)
         heads[word] = heads[heads[word]]

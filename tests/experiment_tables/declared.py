@@ -68,14 +68,21 @@ def write_record(runs: Runs, run: Run, lines: list[str] = (), **content) -> None
     file = runs.records.file(run.name, run.key)
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(record), encoding="utf-8")
+    write_translations(runs, run, lines)
+
+
+def write_translations(runs: Runs, run: Run, lines: list[str], test: str = "test") -> None:
     text = "".join(f"{line}\n" for line in lines).encode()
-    file.with_suffix(".test.gz").write_bytes(gzip.compress(text))
+    file = runs.records.file(run.name, run.key).with_suffix(f".{test}.gz")
+    file.write_bytes(gzip.compress(text))
 
 
-def write_test_set(runs: Runs, folder: Path, reference: list[str]) -> None:
+def write_test_set(
+    runs: Runs, folder: Path, reference: list[str], name: str = "test", prepared: str = "test"
+) -> None:
     """Prepared data, as far as tables read it."""
     (data,) = {plan["key"] for plan in runs.data.values()}
-    for name in ("corpus/test.tgt", "prepared/words/test.src"):
-        file = folder / "data" / data / name
-        file.parent.mkdir(parents=True)
+    for place in (f"corpus/{name}.tgt", f"prepared/words/{prepared}.src"):
+        file = folder / "data" / data / place
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(f"{line}\n" for line in reference), encoding="utf-8")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
-from declared import declaration, runs_of, write_record, write_test_set
+from declared import declaration, runs_of, write_record, write_test_set, write_translations
 from sacrebleu.metrics import BLEU
 from scipy import stats
 from translations import noisy, sentences, write
@@ -29,6 +29,8 @@ from experiments.table_results import (
     TableResampledTest,
     TableSeedTest,
 )
+from syntax_nmt.errors import UserError
+from syntax_nmt.scoring.translations.block_test import SeedBlocks
 
 REFERENCE = sentences(40, seed=1)
 OUTPUTS = {
@@ -87,6 +89,34 @@ def test_means_differences_and_p_values(table):
     assert "longer" not in test
 
 
+def test_tests_over_seeds_of_which_a_system_lacks_one(tmp_path):
+    runs = runs_of(tmp_path, {**declaration(), "seeds": [1, 2, 3, 4]})
+    write_test_set(runs, tmp_path, REFERENCE)
+    scores = {}
+    for place, (row, share) in enumerate(zip(runs.rows(), (0.30, 0.25, 0.28))):
+        for run in row.runs:
+            seed = run.plan["seed"]
+            if (row.system.name, seed) != ("heads", 2):
+                lines = noisy(REFERENCE, 600 + 10 * place + seed, share)
+                write_record(runs, run, lines)
+                scores.setdefault(row.system.name, {})[seed] = bleu(lines)
+    blocks = SeedBlocks([scores[name] for name in ("stock", "heads", "phrases")])
+    (test,) = measure(runs, tmp_path).tests
+    assert [pair.system for pair in test.pairs] == ["heads", "phrases"]
+    for place, pair in enumerate(test.pairs, start=1):
+        found = pair.scores["BLEU"]
+        sides = [list(scores[name].values()) for name in (pair.system, "stock")]
+        welch = stats.ttest_ind(*sides, equal_var=False)
+        assert found.seeds.p_value == pytest.approx(welch.pvalue)
+        assert found.seeds.low < found.difference < found.seeds.high
+        wanted, given = vars(blocks.test(0, place)), vars(found.blocks)
+        assert given["seeds"] == (len(sides[0]),)
+        assert given["degrees"] == 5 > len(sides[0]) - 1  # the other systems say something, too
+        for name in ("p_value", "degrees", "low", "high"):
+            assert given[name] == pytest.approx(wanted[name])
+        assert 0 < given["p_value"] < 1
+
+
 def test_translations_that_run_away_are_counted_and_cut(runs, tmp_path):
     away = [f"{OUTPUTS['heads'][0][0]}{' tree' * 90}", *OUTPUTS["heads"][0][1:]]
     limit = int(1.5 * len(REFERENCE[0].split()) + 5)
@@ -118,6 +148,32 @@ def test_by_length(table):
         bleu([lines[i] for i in short], [REFERENCE[i] for i in short]) for lines in OUTPUTS["heads"]
     ]
     assert group["scores"]["BLEU"]["heads"]["score"] == pytest.approx(statistics.mean(found))
+
+
+def test_a_second_test_set_has_its_own_source(tmp_path):
+    declared = declaration()
+    declared["data"]["demo"] = "--split depth"
+    runs = runs_of(tmp_path, declared)
+    left_out = sentences(25, seed=8)
+    write_test_set(runs, tmp_path, REFERENCE)
+    write_test_set(runs, tmp_path, left_out, "left_out", "test1")
+    outputs = [noisy(left_out, seed, 0.2) for seed in (1, 2)]
+    baseline = next(runs.rows())
+    for run, *lines in zip(baseline.runs, OUTPUTS["stock"], outputs):
+        write_record(runs, run, lines[0])
+        write_translations(runs, run, lines[1], "left_out")
+    first, second = measure(runs, tmp_path).tests
+    assert [(test.test, test.sentences) for test in (first, second)] == [
+        ("test", 40),
+        ("left_out", 25),
+    ]
+    assert second.scores["stock"]["BLEU"].runs == pytest.approx(
+        [bleu(lines, left_out) for lines in outputs]
+    )
+    assert second.by_length[0].sentences == sum(len(line.split()) < 5 for line in left_out)
+    write_test_set(runs, tmp_path, left_out[1:], "unused", "test1")
+    with pytest.raises(UserError, match=r"test1\.src has 24 sentences, left_out\.tgt 25: give par"):
+        measure(runs, tmp_path)
 
 
 def difference_of(randomisation=1.0, seeds=None, blocks=None):

@@ -2,18 +2,20 @@
 
 import json
 import lzma
+from pathlib import Path
 
 import pytest
 from nonempty import some
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
 from declared import declaration, runs_of, write_record, write_test_set
-from translations import noisy, sentences
+from translations import generated, noisy, sentences, write
 
-from experiments.corpus import chosen_pairs, plan_data, prepare, unused_pairs
+from experiments.corpus import chosen_pairs, plan_control, plan_data, prepare, unused_pairs
 from experiments.measured_table import measure, tried
 from experiments.runs import needed, recorded
 from experiments.table_files import write_table
+from experiments.training import RunJob
 from syntax_nmt.errors import UserError
 
 
@@ -208,6 +210,46 @@ def test_what_prepares_holds_on_to_the_lock(tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.corpus.run_program", run_program)
     prepare(plan_data(declaration()["data"], None, None), tmp_path, 7)
     assert held == [("demo", [7]), ("prepare", [7])]
+
+
+def test_each_test_set_is_translated_by_its_place(tmp_path, monkeypatch):
+    done = {"checksum": "c", "tests": ["test", "left_out"]}
+    (tmp_path / "done.json").write_text(json.dumps(done))
+    (tmp_path / "data.json").write_text(json.dumps({"data": declaration()["data"]}))
+
+    def run_program(module, options, log, output, keep_open):
+        subset = options[options.index("--gen-subset") + 1]
+        write(output, generated([f"of {subset}"], ["reference"], ["source"]))
+
+    monkeypatch.setattr("experiments.training.run_program", run_program)
+    job = RunJob({"generate": "--beam 4"}, tmp_path, tmp_path, "cpu", 7)
+    found = [(name, list(lines)) for name, lines in job.translations(tmp_path / "model.pt")]
+    assert found == [("test", ["of test"]), ("left_out", ["of test1"])]
+
+
+def test_a_control_of_each_test_set_has_its_name(tmp_path, monkeypatch):
+    """`prepare` calls the second one test1; the corpus has names of its own."""
+    made, words = [], tmp_path / "family" / "prepared" / "words"
+
+    def run_program(module, arguments, log, output=None, keep_open=()):
+        if arguments[0] == "control":
+            made.append([Path(name).name for name in (arguments[-3], arguments[-1])])
+
+    monkeypatch.setattr("experiments.corpus.run_program", run_program)
+    words.mkdir(parents=True)
+    (tmp_path / "family" / "corpus").mkdir()
+    for name in ("train", "valid", "test", "test1"):
+        (words / f"{name}.src.conllu").touch()
+    data = {**declaration()["data"], "demo": "--split depth"}
+    plan = plan_control({**plan_data(data, None, None), "key": "family"}, "chain", 1)
+    (tmp_path / "control" / "prepared" / "data-bin").mkdir(parents=True)
+    prepare(plan, tmp_path / "control", 7)
+    assert made == [
+        ["test.src.conllu", "test.src.conllu"],
+        ["test1.src.conllu", "left_out.src.conllu"],
+        ["train.src.conllu", "train.src.conllu"],
+        ["valid.src.conllu", "valid.src.conllu"],
+    ]
 
 
 def test_chosen_pairs():

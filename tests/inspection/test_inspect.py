@@ -15,6 +15,7 @@ from inspected_data import (
 )
 
 from syntax_nmt.cli import main
+from syntax_nmt.data.figures import text_figures
 from syntax_nmt.data.manifest import Fingerprint, read_manifest, write_manifest
 from syntax_nmt.data.ragged import RaggedArray, RaggedWriter
 from syntax_nmt.data.subwords import SCHEMES
@@ -138,9 +139,8 @@ def test_trees_phrases_and_chunks_are_those_of_a_plain_count(corpus, figures):
 
 def test_blocks_change_nothing(corpus, figures, monkeypatch):
     whole = figures(corpus[0])
-    blocks = "syntax_nmt.data.figures.text_figures.TokenFile.blocks"
     for limit in (1, 7, 20):
-        monkeypatch.setattr(f"{blocks}.__defaults__", (limit,))
+        monkeypatch.setattr(text_figures, "_BLOCK", limit)
         assert figures(corpus[0]) == whole
 
 
@@ -242,13 +242,14 @@ def test_a_damaged_text_without_checksums(bare, fault, damage, ending):
     assert "train  en " not in out
 
 
-def test_a_text_without_end_of_sentence(bare, fault):
+def test_a_text_without_end_of_sentence(bare, fault, monkeypatch):
     path = bare / "train.de-en.en.bin"
     content = np.fromfile(path, dtype=np.uint16)
-    content[content == 2] = 5
+    content[-1] = 5
     content.tofile(path)
+    monkeypatch.setattr(text_figures, "_BLOCK", 30)  # five sentences, and two
     err = fault(bare)[0]
-    assert f"{path}: sentence 1 does not end in the end-of-sentence token" in err
+    assert f"{path}: sentence 7 does not end in the end-of-sentence token" in err
 
 
 @pytest.mark.parametrize("damage", [os.remove, lambda path: path.write_bytes(b"\xff 1\n")])
@@ -385,7 +386,9 @@ def rewrite(folder, kind, lang, second):
         ("chunks", "en", [1, 0, 0, 4, 0], "holds 4, its numbers can be 0 to 3"),
     ],
 )
-def test_what_cannot_be_right(folder, inspect, fault, kind, lang, row, message):
+@pytest.mark.parametrize("block", [1, 100])
+def test_what_cannot_be_right(folder, inspect, fault, monkeypatch, kind, lang, row, message, block):
+    monkeypatch.setattr(text_figures, "_BLOCK", block)
     rewrite(folder, kind, lang, row)
     err, out = fault(folder, "--split", "train", "--samples", 5)
     assert message in err

@@ -5,7 +5,7 @@ from argparse import Namespace
 
 import pytest
 import torch
-from bi_scale_loops import translate
+from bi_scale_loops import EqualOutputs, translate
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import assert_same_gradients, batch, build, enlarge, open_gate, random_sentences
@@ -73,28 +73,22 @@ def test_equals_the_equations(folder, row, given):
     logits, extra = model(**inputs, chunk_tags=padded(tags, 6) if given else None)
     real = inputs["src_tokens"].ne(task.source_dictionary.pad())
     opened = extra["opened"][0]
-    choices, ours, theirs = set(), 0.0, 0.0
+    choices, outputs = set(), EqualOutputs()
     for number, length in enumerate(LENGTHS):
         expected = loops(model, inputs, number, tags[number], row)
-
-        def close(found, wanted):
-            nonlocal ours, theirs
-            torch.testing.assert_close(found, wanted, atol=1e-10, rtol=0)
-            ours, theirs = ours + found.pow(2).sum(), theirs + wanted.pow(2).sum()
-
-        close(logits[number, :length], expected.logits)
+        outputs.compare(logits[number, :length], expected.logits)
         assert opened[number, :length].tolist() == expected.opened
-        close(extra["boundary_logits"][0][number, :length].log_softmax(-1), expected.gate)
+        outputs.compare(extra["boundary_logits"][0][number, :length].log_softmax(-1), expected.gate)
         for key in ("attn", "chunk_attn"):
             weights = extra[key][0][number, :length]
-            close(weights[:, real[number]], getattr(expected, key))
+            outputs.compare(weights[:, real[number]], getattr(expected, key))
             assert not weights[:, ~real[number]].any()
         for t, log_probabilities in expected.tags.items():
             found = extra["tag_logits"][0][number, t]
-            close(found.log_softmax(-1), log_probabilities)
+            outputs.compare(found.log_softmax(-1), log_probabilities)
         choices |= set(expected.opened[1:])
     assert given or choices == {True, False}  # otherwise the gate has not been tested
-    assert_same_gradients(model, ours, theirs)
+    assert_same_gradients(model, outputs.found, outputs.expected)
 
 
 @torch.no_grad()

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 import torch
-from bi_scale_loops import decode
+from bi_scale_loops import EqualOutputs, decode
 from fairseq import options as fairseq_options
 from fairseq import tasks
 from latent_phrase_loops import gated_attention
@@ -103,22 +103,16 @@ def test_equals_the_equations(folder, training):
     model, task = strong_model(folder)
     inputs = inputs_for(task)
     logits, extra = model.train(training)(**inputs)
-    pad, ours, theirs = task.source_dictionary.pad(), 0.0, 0.0
+    pad, outputs = task.source_dictionary.pad(), EqualOutputs()
     for number, (length, expected) in enumerate(zip(LENGTHS, loops(model, inputs))):
         real = inputs["src_tokens"][number].ne(pad)
-
-        def close(found, wanted):
-            nonlocal ours, theirs
-            torch.testing.assert_close(found, wanted, atol=1e-10, rtol=0)
-            ours, theirs = ours + found.pow(2).sum(), theirs + wanted.pow(2).sum()
-
-        close(logits[number, :length], expected.logits)
-        close(extra["attn"][0][number, :length][:, real], expected.attn)
+        outputs.compare(logits[number, :length], expected.logits)
+        outputs.compare(extra["attn"][0][number, :length][:, real], expected.attn)
         assert extra["opened"][0][number, :length].tolist() == expected.opened
-        close(extra["boundary_logits"][0][number, :length].log_softmax(-1), expected.gate)
+        outputs.compare(extra["boundary_logits"][0][number, :length].log_softmax(-1), expected.gate)
         for t, log_probabilities in expected.tags.items():
-            close(extra["tag_logits"][0][number, t].log_softmax(-1), log_probabilities)
-    assert_same_gradients(model, ours, theirs)
+            outputs.compare(extra["tag_logits"][0][number, t].log_softmax(-1), log_probabilities)
+    assert_same_gradients(model, outputs.found, outputs.expected)
 
 
 # The pure cases

@@ -11,7 +11,7 @@ from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 from prepared_corpus import task_of
 
 from syntax_nmt.cli import main
-from syntax_nmt.data import annotation
+from syntax_nmt.data import annotation, sentence_projection
 from syntax_nmt.data.binarised_annotation import open_annotation
 from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.folder_lock import folder_lock
@@ -119,6 +119,7 @@ def test_ranges_of_any_size_give_the_same_bytes(tmp_path, monkeypatch, size, pac
             file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
             file.unlink()
     monkeypatch.setattr(binarizing, "_RANGE", size)
+    monkeypatch.setattr(sentence_projection, "_BATCH", 2)  # rows written at a time
     parts, said_of_parts = run(tmp_path)
     assert [line.replace(".gz", "") for line in said_of_parts] == said
     for path in (tmp_path / "data-bin").iterdir():
@@ -223,16 +224,6 @@ def test_several_test_sets_gzip_and_annotation_files_beside_the_pieces(corpus):
     assert rows_of(databin, "heads", "de", "valid") == HEADS[:2]
     assert rows_of(databin, "phrases", "de", "test") == PHRASES[2:]
     assert rows_of(databin, "heads", "de", "test1") == HEADS[1:2]
-
-
-@pytest.mark.slow  # each process imports fairseq anew
-def test_workers_write_the_same(corpus, monkeypatch):
-    databin = preprocess_texts(corpus)
-    run(corpus)
-    alone = {path.name: path.read_bytes() for path in databin.iterdir()}
-    monkeypatch.setattr("syntax_nmt.data.sentence_projection._BATCH", 2)
-    run(corpus, workers=2)
-    assert {path.name: path.read_bytes() for path in databin.iterdir()} == alone
 
 
 def test_other_sides_too_if_their_files_are_there(corpus):

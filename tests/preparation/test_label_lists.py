@@ -5,13 +5,16 @@ Multiword tokens make the difference: the `DET` inside German `am` is in no row.
 
 import shutil
 
+import numpy as np
 import pytest
 from cut_corpus import CUTS, run_preprocess
 from test_features import TRAIN, rows_of, run, write
 
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.manifest import read_manifest
-from syntax_nmt.data.ragged import RaggedArray
+from syntax_nmt.data.ragged import IndexedFile, RaggedArray, RaggedWriter, open_indexed
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation import joining
 from syntax_nmt.preparation.binarizing import binarize
 
 # Each: the text ("@": cut there); the words with head, tag and relation, in a token of several
@@ -188,6 +191,25 @@ def test_one_list_alone(folders):
         "root",
         "_",
     ]
+
+
+def test_rows_take_other_ids_some_at_a_time(tmp_path, monkeypatch):
+    """Those of an empty row and of one without annotation stay; a label that is in no list takes
+    its row's annotation away."""
+    rows = [[1, 0, 2], [3], [], [-1, -1], [3], [1, 3], [3, 3], [2, 1], [1]]
+    monkeypatch.setattr(joining, "_ROWS", 2)
+    with RaggedWriter(tmp_path / "own") as writer:
+        for row in rows:
+            writer.write(np.array(row, dtype=np.int32), [len(row)])
+    own = joining.blocks_of(open_indexed(tmp_path / "own"))
+    text = IndexedFile(np.empty(0), np.array([len(row) + 1 for row in rows]), np.empty(0))
+    taken = joining.Rows(own, ("NP", "VP", "PP"), annotated=7)
+    joined = joining.join_rows([taken], CHUNKS, ["PP", "NP"], tmp_path / "joined", text)
+    found = RaggedArray.open(tmp_path / "joined")
+    assert [found[row].tolist() for row in range(len(found))] == [
+        *([-1, -1, -1], [1], [], [-1, -1], [1], [2, 1], [1, 1], [-1, -1], [2]),
+    ]
+    assert (joined.sentences, joined.annotated, joined.unseen) == (9, 5, {"VP": 2})
 
 
 def test_chunks_of_a_list(tmp_path, folders):

@@ -148,6 +148,7 @@ def test_a_run_killed_before_its_data_bin_is_on_record_goes_on(raw, tmp_path):
     del steps["data-bin"]
     record.write_text(json.dumps(steps))
     prepare(raw, tmp_path / "out", "--no-parse")
+    assert "data-bin" in json.loads(record.read_text())
 
 
 # ---- annotation beside the words

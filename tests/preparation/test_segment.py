@@ -1,10 +1,10 @@
-"""sentencepiece models of words, and the pieces they cut."""
+"""sentencepiece models, the pieces they cut, and the sample of a corpus that they learn from."""
 
 import pytest
 import sentencepiece
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation import segment
+from syntax_nmt.preparation import corpus, segment
 from syntax_nmt.preparation.segment import load_sentencepiece, segment_file, train_model
 
 SENTENCES = [
@@ -89,3 +89,21 @@ def test_a_long_text_is_sampled_evenly(tmp_path, monkeypatch):
     monkeypatch.setattr(segment, "MOST_LINES", 300)
     train_model([words], model, 8)
     assert load_sentencepiece(model).unk_id() not in load_sentencepiece(model).encode("abcd")
+
+
+def test_a_sample_is_of_pairs_in_the_order_of_the_corpus(tmp_path):
+    """Each of ten stretches of two texts gives one; a side drawn again has the same lines."""
+    for name, numbers in (("one", range(60)), ("two", range(60, 101))):
+        for side in "st":
+            text = "".join(f"{side}{number}\n" for number in numbers)
+            (tmp_path / f"{name}.{side}").write_text(text)
+    for output, side in (("s", "s"), ("again", "s"), ("t", "t")):
+        texts = [tmp_path / f"{name}.{side}" for name in ("one", "two")]
+        corpus._draw(texts, 101, 10, tmp_path / output)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "s").read_bytes()
+    source, target = ((tmp_path / side).read_text().split() for side in "st")
+    assert [word[1:] for word in source] == [word[1:] for word in target]
+    places = [int(word[1:]) for word in source]
+    assert all(10 * i <= place < 10 * (i + 1) for i, place in enumerate(places[:9]))
+    assert 90 <= places[9] < 101
+    assert places != list(range(0, 100, 10))

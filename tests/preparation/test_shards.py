@@ -296,6 +296,11 @@ def test_another_vocabulary_or_list_is_not_appended(prepared, whole, later, tmp_
     assert contents(out) == before
 
 
+def pairs_of(folder):
+    sides = ((folder / f"train.{lang}").read_text().splitlines() for lang in ("src", "tgt"))
+    return list(zip(*sides, strict=True))
+
+
 def test_several_texts_and_a_sample(prepared, later, tmp_path):
     """A shard is of one text; packed text is the same; the sample is on record."""
     packed = tmp_path / "packed"
@@ -312,13 +317,12 @@ def test_several_texts_and_a_sample(prepared, later, tmp_path):
     assert pairs == [100, 100, 100, 75, 75]
     record = json.loads((out / "prepare.json").read_text())
     assert record["sample"]["report"] == {"lines": 200, "of": 450, "seed": 1}
-    drawn = (out / "sample/raw/train.src").read_text().splitlines()
-    texts = [(prepared.corpus / "train.src"), later.with_name("train.src")]
-    everything = [line for text in texts for line in text.read_text().splitlines()]
+    drawn = pairs_of(out / "sample/raw")
+    everything = iter([*pairs_of(prepared.corpus), *pairs_of(later.parent)])
     assert len(drawn) == 200
-    places = [i for i, line in enumerate(everything) if line in set(drawn)]
-    assert places[0] < 10
-    assert places[-1] > 440
+    assert all(pair in everything for pair in drawn)  # in this order
+    assert drawn[0] in pairs_of(prepared.corpus)[:10]
+    assert drawn[-1] in pairs_of(later.parent)[-10:]
     assert all(inspect_data(each).problems == [] for each in data_bins(out))
 
 

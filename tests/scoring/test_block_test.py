@@ -5,9 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from nonempty import some
 from scipy import stats
 
-from syntax_nmt.scoring.translations.block_test import SeedBlocks
+from syntax_nmt.scoring.translations.block_test import SeedBlocks, _prior
 from syntax_nmt.scoring.translations.significance import holm
 
 
@@ -51,6 +52,32 @@ def test_equal_variances_give_the_two_way_layout():
     assert 0 < sum(noisy) < 10
 
 
+@pytest.mark.parametrize(("degrees", "variance"), [(6, 2), (10, 0.5), (4, 3)])
+def test_what_is_usual_is_found_again(degrees, variance):
+    """Smyth's model: s² ~ s₀² F(d, d₀), of pairs with three and with five seeds."""
+    own = np.tile([2.0, 4.0], 100_000)
+    found = _prior(variance * np.random.default_rng(1).f(own, degrees), own)
+    assert found == (pytest.approx(degrees, rel=0.1), pytest.approx(variance, rel=0.02))
+
+
+@pytest.mark.parametrize(("seed", "is_limited"), [(2, False), (3, True)])
+def test_moderated_variances_are_those_of_the_formula(seed, is_limited):
+    """Six systems and four seeds; degrees are at most those of their two-way layout, 15."""
+    scores = drawn(np.random.default_rng(seed), [0.3, 0.6] * 3, 4)
+    pairs = list(combinations(range(6), 2))
+    own = {pair: np.subtract(*scores[list(pair)]).var(ddof=1) for pair in pairs}
+    prior_degrees, prior = _prior(np.array(list(own.values())), np.full(15, 3.0))
+    degrees = min(prior_degrees + 3, 15)
+    assert (degrees == 15) is is_limited
+    assert prior_degrees < 99
+    for pair in some(pair for pair in pairs if own[pair] <= prior):
+        variance = (prior_degrees * prior + 3 * own[pair]) / (prior_degrees + 3)
+        t = np.subtract(*scores[list(pair)]).mean() / np.sqrt(variance / 4)
+        found = SeedBlocks(layout(scores)).test(*pair)
+        assert found.degrees == pytest.approx(degrees)
+        assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), degrees))
+
+
 def test_unequal_variances_stay_apart():
     """A pair that varies little has a smaller interval than one that varies much."""
     random = np.random.default_rng(5)
@@ -75,10 +102,10 @@ def test_seeds_that_one_system_lacks():
 def test_runs_that_stand_there_twice():
     """A system and the choice of it, of all its seeds or of some, change nothing."""
     scores = layout(drawn(np.random.default_rng(7), [0.4] * 4, 5))
-    some = {seed: scores[1][seed] for seed in (0, 1, 2)}
+    chosen = {seed: scores[1][seed] for seed in (0, 1, 2)}
     wanted = SeedBlocks(scores).test(0, 1)
-    assert SeedBlocks([*scores, scores[1], some, {}]).test(0, 1) == wanted
-    assert SeedBlocks([some, *scores]).test(1, 2) == wanted
+    assert SeedBlocks([*scores, scores[1], chosen, {}]).test(0, 1) == wanted
+    assert SeedBlocks([chosen, *scores]).test(1, 2) == wanted
 
 
 def test_what_cannot_be_tested():

@@ -9,10 +9,25 @@ import pytest
 from commands import succeed
 from sacrebleu import corpus_bleu
 from scipy import stats
-from translations import figures, noisy, refused, row_of, sentences, write
+from translations import (
+    assert_holm,
+    figures,
+    noisy,
+    refused,
+    row_of,
+    run_statistics,
+    sentences,
+    write,
+)
 from word_buckets import write_conllu
 
 from syntax_nmt.cli import main
+from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
+from syntax_nmt.scoring.translations.resampling import (
+    bootstrap_p_value,
+    bootstrap_scores,
+    randomisation_p_values,
+)
 
 REFERENCE = sentences(120)
 OUTPUTS = {
@@ -81,7 +96,24 @@ def test_all_tests_of_a_clear_and_of_an_unclear_difference(files, capsys):
         signs = item["sign_test"]
         assert signs["worse"] > signs["better"]
         assert signs["worse"] + signs["better"] + signs["equal"] == 120
+        for test in ("bootstrap", "randomisation", "sign_test"):
+            assert_holm([system["scores"][name][test] for system in (ours, worse)])
     assert ours["scores"]["TER"]["randomisation"]["p_value"] > 0.05
+
+
+def test_seeds_as_blocks_of_two_systems_are_the_paired_t_test(tmp_path, capsys):
+    arguments = ["compare", "-r", write(tmp_path / "ref", REFERENCE), "-m", "bleu"]
+    for place, (name, share) in enumerate({"base": 0.30, "ours": 0.28}.items()):
+        texts = [noisy(REFERENCE, 10 * place + run, share) for run in range(3)]
+        files = [write(tmp_path / f"{name}{run}", text) for run, text in enumerate(texts)]
+        arguments += ["--system", name, *files]
+    base, ours = figures(capsys, *arguments, "--tests", "blocks")["systems"]
+    base, ours = base["scores"]["BLEU"], ours["scores"]["BLEU"]
+    wanted = stats.ttest_rel(ours["runs"], base["runs"])
+    interval, found = wanted.confidence_interval(), ours["blocks"]
+    assert (found["seeds"], found["degrees"]) == ([3], 2)
+    assert found["p_value"] == pytest.approx(wanted.pvalue)
+    assert [found["low"], found["high"]] == pytest.approx([interval.low, interval.high])
 
 
 def test_one_sentence(tmp_path, capsys):
@@ -157,7 +189,6 @@ def test_interactions_by_loops(tmp_path, capsys, seeds):
     bounds = {"<8": (0, 7), "8–15": (8, 15), "≥16": (16, 99)}
     assert [group["label"] for group in table["groups"]] == list(bounds)
     draws = np.random.default_rng(12345).choice(120, size=(40, 120), replace=True)
-    p_values = []
     for group, (low, high) in zip(table["groups"], bounds.values()):
 
         def inside(place, low=low, high=high):
@@ -190,11 +221,43 @@ def test_interactions_by_loops(tmp_path, capsys, seeds):
             p_value = 2 * stats.t.sf(abs(gain) / variance**0.5, degrees)
             half = stats.t.ppf(0.975, degrees) * variance**0.5
         test = ours["interaction_test"]
-        p_values.append(p_value)
         assert test["p_value"] == pytest.approx(p_value)
         assert (test["low"], test["high"]) == pytest.approx((gain - half, gain + half))
-    holm = [group["systems"][1]["interaction_test"]["p_holm"] for group in table["groups"]]
-    assert min(holm) == pytest.approx(min(1, 3 * min(p_values)))
+    assert_holm([group["systems"][1]["interaction_test"] for group in table["groups"]])
+
+
+def test_a_group_is_tested_on_the_draws_of_all_sentences(files, capsys):
+    """The other sentences count as nothing."""
+    command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
+    trees = write_conllu(files / "trees", REFERENCE)
+    options = ["--by", "length", "--conllu", trees, "--bins", "8,16"]
+    (table,) = figures(capsys, *command, *options)["groups"]
+    lengths = np.array([len(line.split()) for line in REFERENCE])
+    metrics = MetricSet(["bleu"], MetricSettings("none"))
+    rows = run_statistics(metrics, [OUTPUTS["base"], OUTPUTS["ours"]], [REFERENCE])
+    for group, (low, high) in zip(table["groups"], [(0, 8), (8, 16), (16, 99)], strict=True):
+        inside = ((low <= lengths) & (lengths < high))[:, None]
+        sides, ours = [[run * inside] for run in rows], group["systems"][1]
+        shuffled = randomisation_p_values(*sides, metrics.score_rows, trials=50)
+        assert ours["randomisation"]["p_value"] == pytest.approx(shuffled[0])
+        drawn = [bootstrap_scores(side, metrics.score_rows, 40)[:, 0, 0] for side in sides]
+        p_value = bootstrap_p_value(*drawn, ours["difference"])
+        assert ours["bootstrap"]["p_value"] == pytest.approx(p_value)
+    for test in ("randomisation", "bootstrap"):
+        assert_holm([group["systems"][1][test] for group in table["groups"]])
+
+
+def test_the_interactions_of_two_groups_are_one(files, capsys):
+    """So nothing is adjusted for a second."""
+    command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
+    trees = write_conllu(files / "trees", REFERENCE)
+    options = ["--by", "length", "--conllu", trees, "--bins", "13"]
+    (table,) = figures(capsys, *command, *options)["groups"]
+    short, long = (group["systems"][1] for group in table["groups"])
+    assert short["interaction"] == pytest.approx(-long["interaction"])
+    for test in (short["interaction_test"], long["interaction_test"]):
+        assert test["p_value"] == pytest.approx(short["interaction_test"]["p_value"])
+        assert test["p_holm"] == test["p_value"] < 0.9
 
 
 def test_why_a_group_is_not_tested(files, capsys):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from nonempty import some
+from translations import figures
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring import TestSet
@@ -52,11 +53,6 @@ def outputs(tmp_path):
     tokens = tmp_path / "tokens"
     tokens.write_text("".join(f"{tree}\n" for tree in TREES))
     return [ours, stock, str(tokens)]
-
-
-def figures(capsys, *arguments):
-    main([*map(str, arguments), "--json", "-"])
-    return json.loads(capsys.readouterr().out)
 
 
 def of_folder(outputs, folder):

@@ -5,8 +5,17 @@ import itertools
 import numpy as np
 import pytest
 from nonempty import some
-from translations import figures, noisy, run_statistics, sentences, write
+from translations import (
+    distance_from_uniform,
+    figures,
+    handed_out,
+    noisy,
+    run_statistics,
+    sentences,
+    write,
+)
 
+from syntax_nmt.scoring.translations import resampling
 from syntax_nmt.scoring.translations.metrics import NAMES, MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.resampling import randomisation_p_values
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
@@ -33,14 +42,6 @@ def test_a_system_is_no_better_than_itself_in_any_order_of_runs(tmp_path, capsys
             assert {item[test]["p_value"] for test in TESTS} == {1}
             assert item["seeds"]["p_value"] == (pytest.approx(1) if runs >= 3 else None)
             assert (item["sign_test"]["better"], item["sign_test"]["worse"]) == (0, 0)
-
-
-def distance_from_uniform(p_values):
-    """Kolmogorov–Smirnov's D."""
-    ordered = np.sort(p_values)
-    count = len(ordered)
-    steps = np.arange(count + 1) / count
-    return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
 
 
 def between_steps(found, share):
@@ -87,10 +88,15 @@ def test_the_sign_test_of_word_order_would_find_what_is_not_there():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("enough", [None, 20])
 @pytest.mark.parametrize("runs", [1, 3])
-def test_p_values_are_uniform_under_the_null(runs, capsys):
-    """500 times the translations of each sentence are handed out anew to two equal systems."""
+def test_p_values_are_uniform_under_the_null(runs, enough, capsys, monkeypatch):
+    """500 times the translations of each sentence are handed out anew to two equal systems.
+
+    Few trials are made at once, so that `enough` of them end the rest.
+    """
     draws, count = 500, 600
+    monkeypatch.setattr(resampling, "_BLOCK", 32 * count)
     reference = sentences(count)
     rng = np.random.default_rng(1)
     metrics = MetricSet(["bleu", "chrf", "otem", "utem"], MetricSettings(), random_order(rng, runs))
@@ -99,12 +105,10 @@ def test_p_values_are_uniform_under_the_null(runs, capsys):
     pool = np.stack(run_statistics(metrics, outputs, [reference]))
     signs = {name: [] for name in metrics.names if metrics.has_sign_test(name)}
     shuffled = []
-    for draw in range(draws):
-        order = np.argsort(rng.random((count, 2 * runs)), axis=1).T
-        sides = [pool[place, np.arange(count)] for place in order]
+    for draw, sides in enumerate(handed_out(pool, draws)):
         baseline, system = sides[:runs], sides[runs:]
         shuffled.append(
-            randomisation_p_values(baseline, system, metrics.score_rows, 200, seed=draw)
+            randomisation_p_values(baseline, system, metrics.score_rows, 200, draw, enough)
         )
         for name in signs:
             columns = metrics.columns(name)
@@ -119,8 +123,8 @@ def test_p_values_are_uniform_under_the_null(runs, capsys):
         if name in signs:
             found["sign"] = signs[name]
         for test, p_values in found.items():
-            distance = distance_from_uniform(np.array(p_values))
+            distance = distance_from_uniform(p_values)
             with capsys.disabled():
-                print(f"\n{test} test, {name}, {runs} runs: D {distance:.3f}")
+                print(f"\n{test} test, {name}, {runs} runs, enough {enough}: D {distance:.3f}")
             # 1 % of uniform samples of 500 are further away.
             assert distance < 0.073

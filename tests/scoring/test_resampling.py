@@ -39,10 +39,11 @@ def scored(*scores):
     return np.array([[score, 1.0] for score in scores])
 
 
-@pytest.fixture(params=[4_000_000, 83 * 64, 1])
+@pytest.fixture(params=[(4_000_000, 250), (83 * 64, 3), (1, 1)])
 def _block(request, monkeypatch):
-    """Draws held at once: all, 64 rows, as few as can be."""
-    monkeypatch.setattr(resampling, "_BLOCK", request.param)
+    """Draws held at once: all, 64 rows, as few as can be; and sentences: all, some, single ones."""
+    for name, size in zip(("_BLOCK", "_PART"), request.param):
+        monkeypatch.setattr(resampling, name, size)
 
 
 def of_sacrebleu(name, test, samples):
@@ -113,6 +114,28 @@ def test_several_metrics_share_the_draws():
     found = randomisation_p_values([both[0]], [both[1]], scores, trials=200)
     assert found[0] == found[1]
     assert found[0] == randomisation_p_values([runs[0]], [runs[1]], mean, trials=200)[0]
+
+
+def test_trials_end_when_enough_are_beyond_by_each_metric(monkeypatch):
+    """One metric's difference is seldom exceeded, the other's often; 32 trials are made at once."""
+    monkeypatch.setattr(resampling, "_BLOCK", 32 * 40)
+    rng, made = np.random.default_rng(3), []
+    runs = [np.c_[rng.normal(shift, size=(40, 2)), np.ones(40)] for shift in ((0, 0), (0.3, 0))]
+
+    def means(sums):
+        made.append(len(sums))
+        return sums[:, :2] / sums[:, 2:]
+
+    expected = randomisation_p_values(runs[:1], runs[1:], means, trials=20_000)
+    assert 0.02 < expected[0] < 0.1 < expected[1]
+    made.clear()
+    found = randomisation_p_values(runs[:1], runs[1:], means, trials=20_000, enough=400)
+    trials = (sum(made) - 2) // 2  # each side is scored, as it is and in each trial
+    assert trials < 20_000
+    assert found == pytest.approx(expected, rel=0.15)
+    beyond = found * (trials + 1) - 1
+    assert beyond == pytest.approx(beyond.round())
+    assert beyond.min() > 399.9
 
 
 @pytest.mark.parametrize(

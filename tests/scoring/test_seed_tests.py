@@ -15,6 +15,7 @@ from syntax_nmt.scoring.groups import GroupMeasures
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores
 from syntax_nmt.scoring.translations.seed_tests import population_test, seed_test
+from syntax_nmt.scoring.translations.significance import SeedTest
 
 ONE, TWO = (18.7, 20.6, 18.9, 19.1), (18.0, 18.6, 18.1)
 
@@ -213,4 +214,8 @@ def test_an_interaction_is_found(runs_of_two_methods):
         assert test.low > 5  # the second method is better where more words of the first are changed
 
 
-# Columns of the tables in every textbook: two-sided 5 %, 1 % and 0.1 %.
+@pytest.mark.parametrize(("p_holm", "found"), [(None, True), (0.04, True), (0.06, False)])
+def test_an_asterisk_marks_what_is_found_after_the_adjustment(p_holm, found):
+    test = SeedTest((3, 3), 0.03, 2.0, 0.1, 0.9, p_holm)
+    assert test.is_significant is found
+    assert test.marked_p().endswith("*") is found

@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from translations import figures, noisy, refused, sentences, write
+from translations import assert_holm, figures, noisy, refused, sentences, write
 from word_buckets import write_conllu
 
 from syntax_nmt.cli import main
@@ -62,11 +62,7 @@ def test_compare_and_its_tables(files, capsys):
         assert ours["interval"]["low"] < ours["score"] < ours["interval"]["high"]
     for table in found["words_by"]:
         for test in ("bootstrap", "randomisation", "seeds"):
-            items = [b["systems"][1][test] for b in table["buckets"] if b["tested"]]
-            least = 0.0  # Holm's: times the number of tests that are left, never below one before
-            for rank, item in enumerate(sorted(items, key=lambda each: each["p_value"])):
-                least = max(least, min(1, item["p_value"] * (len(items) - rank)))
-                assert item["p_holm"] == pytest.approx(least)
+            assert_holm([b["systems"][1][test] for b in table["buckets"] if b["tested"]])
     assert found["systems"][1]["scores"]["BLEU"]["sign_test"]["p_value"] < 0.05
     main([*map(str, arguments)])
     lines = capsys.readouterr().out.splitlines()

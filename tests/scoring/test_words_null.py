@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from translations import WORDS, noisy, sentences, write
+from translations import WORDS, distance_from_uniform, handed_out, noisy, sentences, write
 from word_buckets import evaluation_set
 
 from syntax_nmt.scoring.translations.resampling import (
@@ -21,7 +21,8 @@ from syntax_nmt.scoring.words.counts import count_words
 from syntax_nmt.scoring.words.matches import BucketMeasures
 from syntax_nmt.scoring.words.settings import WordSettings
 
-DRAWS = [60, pytest.param(500, marks=pytest.mark.slow)]
+# Draws, and how many sentences are drawn from.
+DRAWS = [(200, 150), pytest.param(500, 600, marks=pytest.mark.slow)]
 
 
 def counted(tmp_path, reference, runs, bits=()):
@@ -41,21 +42,6 @@ def counted(tmp_path, reference, runs, bits=()):
     return measures, np.stack(counts.statistics[0])
 
 
-def handed_out(pool, draws):
-    """For each draw the runs' statistics with the translations of each sentence handed out anew."""
-    rng = np.random.default_rng(1)
-    runs, sentence_count = pool.shape[:2]
-    for _ in range(draws):
-        order = np.argsort(rng.random((sentence_count, runs)), axis=1).T
-        yield [pool[place, np.arange(sentence_count)] for place in order]
-
-
-def distance_from_uniform(p_values):
-    """Kolmogorov–Smirnov's D."""
-    ordered, steps = np.sort(p_values), np.arange(len(p_values) + 1) / len(p_values)
-    return max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max())
-
-
 def bits_files(tmp_path, reference, runs, spread):
     """Bits of runs of one method: a part of the word, one of the run, and the rest is chance."""
     files = []
@@ -73,10 +59,10 @@ def bits_files(tmp_path, reference, runs, spread):
 
 
 @pytest.mark.parametrize("measure", ["shares", "bits"])
-@pytest.mark.parametrize("draws", DRAWS)
-def test_p_values_are_uniform(tmp_path, capsys, draws, measure):
+@pytest.mark.parametrize(("draws", "count"), DRAWS)
+def test_p_values_are_uniform(tmp_path, capsys, draws, count, measure):
     """The translations of each sentence by three and three runs are handed out anew."""
-    reference = sentences(600)
+    reference = sentences(count)
     bits = bits_files(tmp_path, reference, 6, 0.3) if measure == "bits" else ()
     runs = [noisy(reference, run, 0.25 + run / 30) for run in range(6)]
     measures, pool = counted(tmp_path, reference, runs, bits)
@@ -87,17 +73,17 @@ def test_p_values_are_uniform(tmp_path, capsys, draws, measure):
         )
     distances = [distance_from_uniform(column) for column in np.array(found).T]
     family = float(np.mean([min(holm(row.tolist())) < 0.05 for row in found]))
-    with capsys.disabled() if draws > 100 else nullcontext():
+    with capsys.disabled() if draws > 200 else nullcontext():
         print(f"\n{draws} draws: D {max(distances):.3f}, after Holm {family:.3f} find any")
     # The largest of six: each is further away in 0.2 % of uniform samples.
     assert max(distances) < 1.86 / draws**0.5
     assert family <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
 
 
-@pytest.mark.parametrize("draws", DRAWS)
-def test_the_bootstrap_finds_more_than_there_is(tmp_path, capsys, draws):
+@pytest.mark.parametrize(("draws", "count"), DRAWS)
+def test_the_bootstrap_finds_more_than_there_is(tmp_path, capsys, draws, count):
     """Its p is sacrebleu's, for equal figures; the page of scores says how often it misleads."""
-    reference = sentences(600)
+    reference = sentences(count)
     measures, pool = counted(
         tmp_path, reference, [noisy(reference, run, 0.25 + run / 30) for run in range(2)]
     )
@@ -113,16 +99,16 @@ def test_the_bootstrap_finds_more_than_there_is(tmp_path, capsys, draws):
             ]
         )
     rates = np.mean(np.array(found) < 0.05, axis=0)
-    with capsys.disabled() if draws > 100 else nullcontext():
+    with capsys.disabled() if draws > 200 else nullcontext():
         print(f"\n{draws} draws: bootstrap: {' '.join(f'{rate:.3f}' for rate in rates)}")
     assert 0.05 < rates.mean() < 0.2
 
 
 @pytest.mark.parametrize("measure", ["shares", "bits"])
-@pytest.mark.parametrize("draws", DRAWS)
-def test_intervals_over_seeds_and_sentences_hold_0(tmp_path, capsys, draws, measure):
-    """Three and three of 30 runs of one method, and 200 of 1,200 sentences."""
-    reference = sentences(1200)
+@pytest.mark.parametrize(("draws", "count"), DRAWS)
+def test_intervals_over_seeds_and_sentences_hold_0(tmp_path, capsys, draws, count, measure):
+    """Three and three of 30 runs of one method, and a sixth of the sentences."""
+    reference = sentences(2 * count)
     runs = []
     for number in range(30):
         share = random.Random(f"run {number}").gauss(0.35, 0.015)
@@ -132,7 +118,7 @@ def test_intervals_over_seeds_and_sentences_hold_0(tmp_path, capsys, draws, meas
     rng = np.random.default_rng(1)
     missed, rejected = [], []
     for draw in range(draws):
-        chosen = rng.choice(len(reference), size=200, replace=False)
+        chosen = rng.choice(len(reference), size=count // 3, replace=False)
         order = rng.permutation(len(pool))
         sides = [pool[order[side]][:, chosen] for side in (slice(3), slice(3, 6))]
         scores = [measures.score_rows(side.sum(axis=1)) for side in sides]
@@ -144,7 +130,7 @@ def test_intervals_over_seeds_and_sentences_hold_0(tmp_path, capsys, draws, meas
         missed.append([test.low > 0 or test.high < 0 for test in tests])
         rejected.append([test.p_value < 0.05 for test in tests])
     rates = np.mean(missed, axis=0), np.mean(rejected, axis=0)
-    with capsys.disabled() if draws > 100 else nullcontext():
+    with capsys.disabled() if draws > 200 else nullcontext():
         for what, rate in zip(("0 is outside of the interval", "Welch rejects"), rates):
             print(f"\n{draws} draws: {what}: {' '.join(f'{each:.3f}' for each in rate)}")
     # Three standard errors; Welch's test is conservative with three seeds.

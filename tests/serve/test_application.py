@@ -365,11 +365,19 @@ def test_a_port_that_is_none_is_refused_before_anything_is_loaded(port, part, ca
 
 
 def test_nothing_is_loaded_from_elsewhere_or_kept(address):
+    headers = {
+        "Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'; "
+        "base-uri 'none'; form-action 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
     for path in ("", "page.js", "page.css", "systems"):
         with urllib.request.urlopen(f"{address}/{path}") as answer:
-            policy = answer.headers["Content-Security-Policy"]
-            assert "default-src 'self'" in policy
-            assert answer.headers["Cache-Control"] == "no-store"
+            assert {name: answer.headers[name] for name in headers} == headers
             assert b"http" not in answer.read().replace(b"http-equiv", b"")
-    with pytest.raises(urllib.error.HTTPError):
-        urllib.request.urlopen(f"{address}/../application.py")
+    foreign = urllib.request.Request(address, headers={"Host": "evil.example"})
+    for wrong in (foreign, f"{address}/../application.py"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(wrong)
+        assert {name: refused.value.headers[name] for name in headers} == headers

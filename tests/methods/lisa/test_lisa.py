@@ -51,14 +51,12 @@ def observed(model, inputs):
     return attention, seen["query"], seen["output"], padding, extra
 
 
-def leaky(x):
-    return torch.where(x > 0, x, 0.1 * x)
-
-
 def scored(parser, x):
     """s of one sentence, one pair at a time."""
-    dependents = [leaky(parser.dependent.weight @ each + parser.dependent.bias) for each in x]
-    governors = [leaky(parser.governor.weight @ each + parser.governor.bias) for each in x]
+    dependents, governors = (
+        [F.leaky_relu(linear.weight @ each + linear.bias, 0.1) for each in x]
+        for linear in (parser.dependent, parser.governor)
+    )
     # W has a row more than the view of the dependent: that of the 1.
     w = torch.cat([parser.biaffine.weight.T, parser.biaffine.bias[None]])
     one = x.new_ones(1)
