@@ -4,6 +4,7 @@ from operator import attrgetter
 
 import pytest
 import torch
+from fairseq.modules import MultiheadAttention
 from small_models import annotated_batch, build, random_sentences
 
 VALUES = [
@@ -41,6 +42,14 @@ def test_values(folder, arch, options, place, value):
     assert value_of(build(folder, arch, *options.split())[0]) == value
     if arch != "syntax_transformer":
         assert value_of(build(folder, arch)[0]) != value
+
+
+@pytest.mark.parametrize("name", ["syntax", "phrase", "constituent", "latent_phrase"])
+def test_every_attention_has_its_dropout(folder, name):
+    model, *_ = build(folder, f"{name}_transformer", "--attention-dropout=0.3")
+    found = [x.dropout_module.p for x in model.modules() if isinstance(x, MultiheadAttention)]
+    assert len(found) >= 6
+    assert {*found} == {0.3}
 
 
 ALL, NONE = [0, 1, 2, 3, 4], []

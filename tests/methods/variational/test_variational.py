@@ -76,7 +76,7 @@ def loops(recurrence, words, following, state, h, noise):
                     )
                     / 2
                 )
-        z = chosen[0] if noise is None else chosen[0] + torch.exp(chosen[1]).sqrt() * NOISE * noise[j]
+        z = chosen[0] if noise is None else chosen[0] + torch.exp(chosen[1]).sqrt() * noise[j]
         read = torch.tanh(recurrence.latent.weight @ z + recurrence.latent.bias)
         second = steps.context_projection.weight @ context + steps.context_projection.bias
         second = second + recurrence.latent_projection.weight @ read
@@ -110,7 +110,7 @@ def test_equals_loops_with_gradients(case, monkeypatch):
             None if following is None else following[:, row],
             state[row],
             h[row],
-            None if noise is None else noise[:, row],
+            None if noise is None else NOISE * noise[:, row],
         )
         for row in range(2)
     ]
