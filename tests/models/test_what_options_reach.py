@@ -26,6 +26,7 @@ VALUES = [
         for half in ("encoder", "decoder")
     ),
     ("variational_rnn", "--latent-noise=0.3", "decoder.recurrence.noise", 0.3),
+    ("gcn_transformer", "--encoder-normalize-before", "encoder.graph_convolution.norm", "before"),
     ("rnn_search", "--encoder-dropout-in=0.3", "encoder.dropout_in.p", 0.3),
     ("rnn_search", "--encoder-dropout-out=0.3", "encoder.dropout_out.p", 0.3),
     ("rnn_search", "--decoder-dropout-in=0.3", "decoder.dropout_in.p", 0.3),

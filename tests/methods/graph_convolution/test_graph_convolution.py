@@ -11,7 +11,14 @@ from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import FULL, UNIVERSAL
 from syntax_nmt.methods.graph_convolution.layer import Arcs, GraphConvolution
-from syntax_nmt.methods.graph_convolution.layers import RelationIds
+from syntax_nmt.methods.graph_convolution.layers import (
+    AFTER,
+    BEFORE,
+    NO_NORM,
+    GraphConvolutionLayers,
+    RelationIds,
+)
+from syntax_nmt.methods.graph_convolution.options import DENSE, NONE, RESIDUAL
 
 C, R = 6, 5
 LENGTHS = (9, 4, 7, 2)
@@ -56,7 +63,7 @@ def parts(layer, place):
 
 def loops(layer, h, arcs, of_words=None):
     """The equation, arc by arc."""
-    found = torch.zeros_like(h)
+    found = h.new_zeros(*h.shape[:2], layer.width)
     for row, states in enumerate(h):
         for v in range(len(states)):
             weight, gate = parts(layer, len(layer.directions))
@@ -104,6 +111,26 @@ def test_equals_the_equation(arcs, gated):
             torch.testing.assert_close(
                 x, torch.zeros_like(x) if y is None else y, atol=1e-10, rtol=0
             )
+
+
+@pytest.mark.parametrize("norm", [BEFORE, AFTER, NO_NORM])
+@pytest.mark.parametrize("skip", [RESIDUAL, DENSE, NONE])
+def test_stacked_layers_equal_loops(skip, norm):
+    """h + G(N(h)), N(h + G(h)) or h + G(h); dense ones read all below, and add nothing."""
+    ids = RelationIds(("<unk>", "acl", "nsubj", "_"), FULL)
+    stack = GraphConvolutionLayers(C, 3, ids, "both", True, skip, 0.0, norm).double()
+    with torch.no_grad():
+        for parameter in stack.parameters():
+            parameter.normal_()
+    arcs = random_arcs(2, 5)
+    states = [torch.randn(2, 5, C, dtype=torch.float64)]
+    norms = stack.norms if norm != NO_NORM else [None] * 3
+    for layer, normed in zip(stack.layers, norms, strict=True):
+        read = torch.cat(states, dim=-1) if skip == DENSE else states[-1]
+        messages = loops(layer, normed(read) if norm == BEFORE else read, arcs)
+        out = states[-1] + messages if skip == RESIDUAL else messages
+        states.append(normed(out) if norm == AFTER else out)
+    torch.testing.assert_close(stack(states[0], arcs), states[-1], atol=1e-10, rtol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
