@@ -2,21 +2,9 @@
 
 import pytest
 import torch
-from small_models import (
-    annotated_batch,
-    build,
-    fill_zeros,
-    random_sentences,
-    trees_of_tokens,
-    write_dictionaries,
-)
+from small_models import annotated_batch, build, fill_zeros, random_sentences, trees_of_tokens
 
 from syntax_nmt.errors import UserError
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return write_dictionaries(tmp_path)
 
 
 def test_parameters_are_counted(folder):

@@ -12,7 +12,6 @@ from small_models import (
     enlarge,
     fill_zeros,
     random_sentences,
-    write_dictionaries,
 )  # fmt: skip
 from trees_of import random_heads
 
@@ -146,12 +145,6 @@ def test_relative_positions_equal_loops():
     found[0].sum().backward()
     assert module.table.grad is not None
     assert module.table.grad[1].abs().max() == 0
-
-
-@pytest.fixture
-def folder(tmp_path):
-    write_dictionaries(tmp_path)
-    return tmp_path
 
 
 def test_new_numbers_change_nothing(folder):

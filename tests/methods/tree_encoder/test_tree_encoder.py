@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small_models import batch_of_trees, build, draw_trees, write_dictionaries
+from small_models import batch_of_trees, build, draw_trees
 
 from syntax_nmt.backbone.rnn_interface import PADDING, STATES, SUMMARY
 from syntax_nmt.data.annotation import TREES
@@ -257,11 +257,6 @@ def test_order_of_sentences_does_not_matter():
         table = up(states[chosen], levels)
         results.append(phrases_of(torch.cat([table, down(table, levels)], dim=1), levels))
     torch.testing.assert_close(results[0][order], results[1])
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"))
 
 
 @pytest.mark.parametrize(
