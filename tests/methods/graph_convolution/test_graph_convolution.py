@@ -24,11 +24,6 @@ C, R = 6, 5
 LENGTHS = (9, 4, 7, 2)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"), pieces=True)
-
-
 def random_arcs(sentences=3, length=8, seed=1):
     """Trees: each token hangs on an earlier one, some on none."""
     generator = torch.Generator().manual_seed(seed)
@@ -230,9 +225,9 @@ def test_relations_with_and_without_subtypes():
 
 
 @pytest.mark.parametrize("arch", ["gcn_rnn", "gcn_transformer"])
-def test_arcs_of_inner_subwords(folder, arch):
+def test_arcs_of_inner_subwords(pieces_folder, arch):
     """They hang on the first one by a label of their own; a word's head may send to all."""
-    model, task, _ = build(folder, arch, "--gcn-pieces=all")
+    model, task, _ = build(pieces_folder, arch, "--gcn-pieces=all")
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
     tokens = inputs["src_tokens"]
@@ -253,9 +248,9 @@ def test_arcs_of_inner_subwords(folder, arch):
     assert not arcs.there[pads | tokens.eq(task.source_dictionary.eos())].any()
 
 
-def test_the_whole_encoder(folder):
+def test_the_whole_encoder(pieces_folder):
     """Two residual layers on GRUs, in float64, by the layers' own equations."""
-    model, task, _ = build(folder, "gcn_rnn")
+    model, task, _ = build(pieces_folder, "gcn_rnn")
     enlarge(model).double()
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
@@ -278,11 +273,10 @@ def test_the_whole_encoder(folder):
     ],
     ids=["no layers, bottom", "no layers, top", "layer drop"],
 )
-def test_graphs_need_no_layer(folder, layers, placement):
+def test_graphs_need_no_layer(pieces_folder, layers, placement):
     """They act on the embeddings with positions, also if there is no layer, or none is kept."""
-    model, task, _ = build(
-        folder, "gcn_transformer", *layers, f"--gcn-placement={placement}", "--gcn-edge-dropout=0"
-    )
+    options = (*layers, f"--gcn-placement={placement}", "--gcn-edge-dropout=0")
+    model, task, _ = build(pieces_folder, "gcn_transformer", *options)
     model.train()
     model.encoder.embed_tokens.weight.data *= 4
     sources = random_sentences(LENGTHS)
@@ -306,9 +300,9 @@ def test_graphs_need_no_layer(folder, layers, placement):
         (("--gcn-edge-dropout=1",), "give a share from 0 to less than 1"),
     ],
 )
-def test_contradicting_options(folder, arguments, message):
+def test_contradicting_options(pieces_folder, arguments, message):
     with pytest.raises(UserError, match=message):
-        build(folder, "gcn_transformer", *arguments)
+        build(pieces_folder, "gcn_transformer", *arguments)
 
 
 def test_data_without_relations(tmp_path):
