@@ -96,6 +96,12 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def pieces_folder(tmp_path_factory) -> Path:
+    """The same, with words of several pieces."""
+    return write_dictionaries(tmp_path_factory.mktemp("pieces"), pieces=True)
+
+
+@pytest.fixture(scope="session")
 def parser(tmp_path_factory) -> Parser:
     folder = tmp_path_factory.mktemp("parser")
     data = binarise(folder, PIECES, PIECES)

@@ -152,14 +152,16 @@ def test_the_fused_kernel_runs(monkeypatch):
     assert len(calls) == 4
 
 
-def test_dropout_acts_in_training_alone():
+@pytest.mark.parametrize("factor", [None, torch.ones(1, 1, S, S)], ids=["fused", "explicit"])
+def test_dropout_acts_in_training_alone(factor):
     attention = FusedMultiheadAttention(C, H, dropout=0.5, self_attention=True)
     x = torch.randn(S, B, C)
+    given = {"need_weights": False, "factor": factor}
     attention.train()
-    noisy = [attention(x, x, x, need_weights=False)[0] for _ in range(2)]
+    noisy = [attention(x, x, x, **given)[0] for _ in range(2)]
     assert not torch.equal(*noisy)
     attention.eval()
-    calm = [attention(x, x, x, need_weights=False)[0] for _ in range(2)]
+    calm = [attention(x, x, x, **given)[0] for _ in range(2)]
     torch.testing.assert_close(*calm)
 
 

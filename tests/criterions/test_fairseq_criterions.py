@@ -1,15 +1,15 @@
 """fairseq's criterions on our models: an equal loss of translations, a loss of alignments."""
 
-import types
 from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.criterions.label_smoothed_cross_entropy_with_alignment import (
     LabelSmoothedCrossEntropyCriterionWithAlignment,
 )
 from methods import ARCHITECTURES
-from small_models import LABELS, annotated_batch, batch, build, random_sentences, write_dictionaries
+from small_models import annotated_batch, batch, build, random_sentences, write_dictionaries
 
 from syntax_nmt.arguments import flag
 from syntax_nmt.criterions.cross_entropy import ALL_LOSSES, LOSSES
@@ -18,34 +18,40 @@ from syntax_nmt.errors import UserError
 BASES = [arch for arch in ARCHITECTURES if arch.endswith("_tiny")]
 
 
-@pytest.mark.parametrize("ignored", [0, 2], ids=["all tokens", "a prefix ignored"])
+DEFAULTS = {"ignore_prefix_size": 0, "sentence_avg": False, "report_accuracy": False}
+SETTINGS = ({}, {"ignore_prefix_size": 2}, {"sentence_avg": True}, {"report_accuracy": True})
+
+
 @pytest.mark.parametrize("arch", BASES)
-def test_criterion_equals_fairseqs(arch, ignored, tmp_path_factory):
-    """Same loss, same gradients of every parameter, in every architecture."""
-    folder = write_dictionaries(tmp_path_factory.mktemp(arch))
-    (folder / "dict.chunks.txt").write_text("\n".join([*LABELS, ""]), encoding="utf-8")
+def test_criterion_equals_fairseqs(folder, arch):
+    """Same loss, figures and gradients of every parameter, in every architecture."""
     options = ("--criterion", "syntax_cross_entropy", "--label-smoothing", "0.1")
     model, task, cfg = build(folder, arch, *options)
     model.train()
-    cfg.criterion.ignore_prefix_size = ignored
-    criterion = task.build_criterion(cfg.criterion)
     sample = annotated_batch(model, task, random_sentences([5, 9]), random_sentences([8, 4], 6))
-    found = []
-    for kept in (True, False):
-        if not kept:  # so that the criterion takes fairseq's own way
-            criterion._loss_in_model = types.MethodType(lambda *_: False, criterion)
-        model.zero_grad()
-        torch.manual_seed(3)
-        loss, _, logs = criterion(model, sample)
-        loss.backward()
-        grads = [p.grad for p in model.parameters() if p.grad is not None]
-        found.append((loss.item(), logs["nll_loss"].item(), grads))
-    (loss, nll, got), (stock_loss, stock_nll, wanted) = found
-    assert (loss, nll) == pytest.approx((stock_loss, stock_nll), rel=1e-6)
-    assert len(got) == len(wanted)
-    largest = max(float(gradient.abs().max()) for gradient in wanted)
-    for one, other in zip(got, wanted):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-6 * largest)
+    for changed in SETTINGS:
+        given = {**DEFAULTS, **changed}
+        cfg.criterion.update(given)
+        ours = task.build_criterion(cfg.criterion)
+        stock = LabelSmoothedCrossEntropyCriterion(task, label_smoothing=0.1, **given)
+        assert ours._loss_in_model(model, True) != given["report_accuracy"]
+        found = []
+        for criterion in (ours, stock):
+            model.zero_grad()
+            torch.manual_seed(3)
+            loss, size, logs = criterion(model, sample)
+            loss.backward()
+            grads = [p.grad for p in model.parameters() if p.grad is not None]
+            counts = [int(logs[name]) for name in ("n_correct", "total") if name in logs]
+            found.append(((loss.item(), logs["nll_loss"].item()), (size, counts), grads))
+        (losses, figures, got), (stock_losses, stock_figures, wanted) = found
+        assert losses == pytest.approx(stock_losses, rel=1e-6)
+        assert figures == stock_figures
+        assert len(figures[1]) == 2 * given["report_accuracy"]
+        assert len(got) == len(wanted)
+        largest = max(float(gradient.abs().max()) for gradient in wanted)
+        for one, other in zip(got, wanted):
+            torch.testing.assert_close(one, other, rtol=0, atol=1e-6 * largest)
 
 
 def test_adaptive_softmax_has_a_loss_of_its_own(tmp_path):
@@ -137,7 +143,15 @@ def test_trains_on_alignments(folder, arch):
     criterion = LabelSmoothedCrossEntropyCriterionWithAlignment(task, False, 0.1, 0.5)
     loss, _, logs = criterion(model, sample)
     loss.backward()
-    assert logs["alignment_loss"] > 0
+    _, extra = model(**sample["net_input"])
+    attention = extra["attn"][0].flatten(0, 1)
+    expected = -(attention[0, 1].log() + attention[6, 3].log())
+    assert logs["alignment_loss"] == pytest.approx(expected.item(), rel=1e-5)
+    keys = [
+        parameter for name, parameter in model.decoder.named_parameters()
+        if name.endswith(("encoder_attn.k_proj.weight", "attention.key_projection.weight"))
+    ]  # fmt: skip
+    assert torch.autograd.grad(expected, keys[-1])[0].any()
 
 
 def test_a_search_leaves_it_so(folder):

@@ -3,11 +3,20 @@
 import pytest
 import torch
 from fairseq.criterions import CRITERION_REGISTRY
+from latent_phrase_loops import attention_loss
 from small_models import batch, build, chain_heads, chunks_of_tokens, enlarge, random_sentences
+from torch.distributions import Normal, kl_divergence
 
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
+from syntax_nmt.methods.variational.decoder import (
+    POSTERIOR_LOG_VARIANCE,
+    POSTERIOR_MEAN,
+    PRIOR_LOG_VARIANCE,
+    PRIOR_MEAN,
+)
+from syntax_nmt.methods.variational.loss import VariationalObjective
 
 EPSILON = 0.1
 
@@ -31,20 +40,23 @@ def dependency(extra, sample):
         child, parent = extra["supervised_heads"][row]
         words = [i for i, head in enumerate(heads) if head >= 0]
         for i in words:
-            total = total - 0.4 * parent[i, heads[i]]
+            total = total - 0.7 * parent[i, heads[i]]
             children = [j for j in words if heads[j] == i and j != i] or [i]
             for j in children:
-                total = total - 0.4 * child[i, j] / len(children)
+                total = total - 0.3 * child[i, j] / len(children)
     return total
 
 
 def synchronous(extra, sample, loss):
-    """Harada and Watanabe (2021), equations 7, 8 and 10."""
-    total = 0.0
-    structures = (extra[f"{name}"] for name in ("source_distances", "target_distances"))
+    """Harada and Watanabe (2021), equations 7, 8 and 10; Deguchi et al. (2021)."""
+    total, kind = 0.0, "attention" if loss == "attention" else "distances"
+    structures = (extra[f"{side}_{kind}"] for side in ("source", "target"))
     for e, d, c in zip(*structures, extra["cross_attention"]):
         for row, target in enumerate(sample["target"].tolist()):
             n = sum(token > 2 for token in target)
+            if loss == "attention":
+                total = total + attention_loss(c[row], e[row], d[row, :n, :n])[0]
+                continue
             projected, distances = c[row] @ e[row].mean(dim=0), d[row].mean(dim=0)
             if loss == "mse":
                 total = total + sum((projected[i] - distances[i]) ** 2 for i in range(n))
@@ -72,10 +84,22 @@ def chunks(extra, sample):
     return total
 
 
+def divergence(extra, sample):
+    """Su et al. (2018): KL of posterior and prior, token by token."""
+    names = (POSTERIOR_MEAN, POSTERIOR_LOG_VARIANCE, PRIOR_MEAN, PRIOR_LOG_VARIANCE)
+    total = 0.0
+    for row, tokens in enumerate(sample["target"].tolist()):
+        for t in range(sum(token != 1 for token in tokens)):
+            q_mean, q_spread, p_mean, p_spread = (extra[name][0][row, t] for name in names)
+            q, p = Normal(q_mean, (q_spread / 2).exp()), Normal(p_mean, (p_spread / 2).exp())
+            total = total + kl_divergence(q, p).sum()
+    return 0.6 * total
+
+
 CASES = {
     "dependency": (
         "dependency_transformer_tiny",
-        lambda *_: DependencyObjective(0.4, 0.4),
+        lambda *_: DependencyObjective(0.3, 0.7),
         dependency,
     ),
     **{
@@ -86,8 +110,13 @@ CASES = {
             ),
             lambda extra, sample, loss=loss: synchronous(extra, sample, loss),
         )
-        for loss in ("rank", "mse")
+        for loss in ("rank", "mse", "attention")
     },
+    "divergence": (
+        "variational_rnn --latent-from=posterior --latent-noise=1",
+        lambda dictionary: VariationalObjective(0.6, 0, 0.0, dictionary.pad()),
+        divergence,
+    ),
     "chunks": ("bi_scale_rnn_tiny", lambda *_: ChunkObjective(1, 1), chunks),
 }
 
@@ -96,7 +125,7 @@ CASES = {
 def test_objective_and_its_gradients(folder, case):
     """A float32 step anywhere between would show at 1e-7."""
     arch, build_objective, by_hand = CASES[case]
-    model, task, _ = build(folder, arch)
+    model, task, _ = build(folder, *arch.split())
     enlarge(model, 2.0).double().train()
     dictionary = task.target_dictionary
     objective = build_objective(dictionary)
@@ -108,8 +137,10 @@ def test_objective_and_its_gradients(folder, case):
     criterion = CRITERION_REGISTRY["syntax_cross_entropy"](
         task, False, EPSILON, 0, False, [objective]
     )
+    torch.manual_seed(2)
     loss, _, logs = criterion(model, sample)
     assert loss.dtype == logs["loss"].dtype == torch.float64
+    torch.manual_seed(2)  # the same noise
     logits, extra = model(**sample["net_input"], **objective.model_arguments(model))
     translation = smoothed(logits, sample["target"], dictionary.pad())
     expected = translation + by_hand(extra, sample)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from methods import DECLARED
 from nonempty import some
-from small_models import annotated_batch, build, fill_zeros, random_sentences, write_dictionaries
+from small_models import annotated_batch, build, fill_zeros, random_sentences
 
 from syntax_nmt.arguments import flag
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention
@@ -87,11 +87,6 @@ def adversarial_batch(model, task):
     if "heads" in inputs:
         inputs["heads"] = heads.to(inputs["heads"])
     return inputs, heads
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"))
 
 
 @pytest.mark.parametrize("pair", [*PAIRS, ALL], ids=" + ".join)

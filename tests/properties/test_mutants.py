@@ -3,10 +3,9 @@
 import pytest
 import torch
 from test_autoregression import test_future_is_not_read as check_future
+from test_batch_invariance import check_layouts, without_ends
 from test_batch_invariance import test_every_declared_input_matters as check_inputs
-from test_batch_invariance import test_same_logits as check_layouts
 from test_batch_invariance import test_words_of_several_pieces_matter as check_words
-from test_batch_invariance import without_ends
 
 from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.parent_scaled import parent_scaling

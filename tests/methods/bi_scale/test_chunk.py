@@ -89,13 +89,16 @@ def test_what_is_logged():
     assert "tag_accuracy" not in values
 
 
-def test_from_options():
+def test_from_options(folder):
     def objective(boundary_weight, chunk_tag_weight):
         options = Namespace(boundary_weight=boundary_weight, chunk_tag_weight=chunk_tag_weight)
         return ChunkObjective.from_options(options, None)
 
     assert objective(0, 0) is None
-    assert (objective(0, 1.0).boundary_weight, objective(0, 1.0).tag_weight) == (0, 1.0)
+    given = ("--criterion=chunk_cross_entropy", "--boundary-weight=.3", "--chunk-tag-weight=.7")
+    _, task, cfg = build(folder, "bi_scale_rnn_tiny", *given)
+    for found in (objective(0.3, 0.7), *task.build_criterion(cfg.criterion).objectives):
+        assert (found.boundary_weight, found.tag_weight) == (0.3, 0.7)
 
 
 def test_other_models_are_refused(folder):

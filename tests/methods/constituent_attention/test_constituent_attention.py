@@ -5,6 +5,7 @@ import pytest
 import torch
 from small_models import batch_of_trees, draw_trees
 
+from syntax_nmt.backbone.attention_modifier import close_pads
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.data.annotation.trees import merge_row
 from syntax_nmt.methods.constituent_attention import accumulation
@@ -147,17 +148,22 @@ def test_accumulation_equals_loops(which, left_pad):
 SETTINGS = ValueSettings(accumulates=True, vertical=True, horizontal=True)
 
 
-def attended(module, query, keys, values, head):
-    """One query of one head, over lists of keys and values."""
+def attended(module, query, keys, values, head, factor=(), bias=()):
+    """One query of one head, over lists of keys and values, the first of which others change."""
     rows = slice(head * D, (head + 1) * D)
     q = (module.q_proj(query))[rows] * D**-0.5
-    weights = torch.stack([q @ module.k_proj(key)[rows] for key in keys]).softmax(dim=0)
+    logits = [q @ module.k_proj(key)[rows] for key in keys]
+    for place, (times, added) in enumerate(zip(factor, bias, strict=True)):
+        logits[place] = logits[place] * times + added
+    weights = torch.stack(logits).softmax(dim=0)
     return (weights[:, None] * torch.stack(values)).sum(dim=0)
 
 
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "with a bias and a factor"])
 @pytest.mark.parametrize("tokens_read_all", [False, True])
 @pytest.mark.parametrize("settings", [SETTINGS, ValueSettings(False, False, False)])
-def test_self_attention_equals_loops(settings, tokens_read_all):
+def test_self_attention_equals_loops(settings, tokens_read_all, others):
+    """Changes of other methods are those of logits of tokens to tokens."""
     rows = drawn()
     trees, padding, first = batch_of(rows, WORDS)
     width, most = padding.size(1), trees.size(1)
@@ -169,8 +175,10 @@ def test_self_attention_equals_loops(settings, tokens_read_all):
     )
     torch.manual_seed(1)
     x = torch.randn(width + most, len(WORDS), C, dtype=torch.float64, requires_grad=True)
+    bias, factor = torch.randn(2, len(WORDS), H, width, width, dtype=torch.float64)
+    changes = {"bias": close_pads(bias, padding), "factor": factor} if others else {}
     found, _ = module(
-        x, x, x, padding, constituents=constituents, need_weights=False,
+        x, x, x, padding, constituents=constituents, need_weights=False, **changes,
         constituent_bias=constituents.attention_bias(padding, tokens_read_all),
     )  # fmt: skip
     ours, theirs = [], []
@@ -202,7 +210,11 @@ def test_self_attention_equals_loops(settings, tokens_read_all):
                     ]
                 keys = [leaves[i] for i in reads[0]] + [states[i] for i in reads[1]]
                 values = [of_leaves[i] for i in reads[0]] + [gathered[i] for i in reads[1]]
-                heads.append(attended(module, query, keys, values, head))
+                change = ()
+                if others and is_leaf:
+                    columns = slice(first[b], first[b] + len(leaves))
+                    change = [of[b, head, first[b] + place, columns] for of in (factor, bias)]
+                heads.append(attended(module, query, keys, values, head, *change))
             theirs.append(module.out_proj(torch.cat(heads)))
             column = first[b] + place if is_leaf else width + node.number
             ours.append(found[column, b])

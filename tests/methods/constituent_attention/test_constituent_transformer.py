@@ -2,34 +2,24 @@
 
 import pytest
 import torch
-from small_models import (
-    annotated_batch,
-    build,
-    fill_zeros,
-    random_sentences,
-    trees_of_tokens,
-    write_dictionaries,
-)
+from small_models import annotated_batch, build, fill_zeros, random_sentences, trees_of_tokens
 
 from syntax_nmt.errors import UserError
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return write_dictionaries(tmp_path)
-
-
 def test_parameters_are_counted(folder):
-    """A weight a head and state, and 150 embeddings of half a head, for every attention."""
+    """A weight a head and state, and embeddings of half a head, for every attention."""
 
     def count(*arguments):
         model, _, _ = build(folder, *arguments, width=32)
         return sum(parameter.numel() for parameter in set(model.parameters()))
 
     width, heads, layers = 32, 4, 2 + 2
-    added = layers * (width * heads + 150 * (width // heads) // 2) + width
     plain = count("syntax_transformer")
-    assert count("constituent_transformer") - plain == added
+    for name, rows in (("both", 150), ("vertical", 50), ("horizontal", 100), ("none", 0)):
+        added = layers * (width * heads + rows * (width // heads) // 2) + width
+        found = count("constituent_transformer", f"--constituent-embeddings={name}")
+        assert found - plain == added, name
     assert count("constituent_transformer", "--constituent-values=plain") - plain == width
 
 
@@ -63,6 +53,28 @@ def test_states_of_tokens_are_those_of_the_transformer(folder, options):
     assert unparsed.any()
     torch.testing.assert_close(out[unparsed], other[unparsed])  # the Transformer itself
     assert not torch.allclose(out[~unparsed], other[~unparsed], atol=1e-4)
+
+
+@pytest.mark.parametrize(("options", "scale"), [((), 4), (("--no-scale-embedding",), 1)])
+@torch.no_grad()
+def test_constituents_begin_as_large_as_embeddings_and_end_unseen(folder, options, scale):
+    """The lowest layer reads √C times their vector; weights to them are not handed over."""
+    model, task, _ = build(folder, "constituent_transformer", *options)
+    sources = random_sentences([7, 5])
+    net_input = annotated_batch(model, task, sources, sources)["net_input"]
+    seen = []
+    for attention in (model.encoder.layers[0].self_attn, model.decoder.layers[-1].encoder_attn):
+        attention.register_forward_hook(
+            lambda module, args, given, output: seen.append((given["query"], output[1])),
+            with_kwargs=True,
+        )
+    _, extra = model(**net_input, alignment_layer=1)
+    (read, _), (_, weights) = seen
+    length = net_input["src_tokens"].size(1)
+    assert len(read) == weights.size(-1) == length + net_input["trees"].size(1)
+    wanted = scale * model.encoder.layers[0].constituent
+    torch.testing.assert_close(read[length:], wanted.expand_as(read[length:]))
+    torch.testing.assert_close(extra["attn"][0], weights[..., :length].mean(dim=0))
 
 
 PLAIN_INPUT = ("src_tokens", "src_lengths", "prev_output_tokens")

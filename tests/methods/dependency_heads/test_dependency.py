@@ -111,8 +111,9 @@ def test_batch_without_any_parse_is_zero_with_a_gradient():
 
 @pytest.fixture(scope="module")
 def system(folder):
-    options = ["--criterion", "dependency_cross_entropy", "--label-smoothing", "0.1"]
-    model, task, cfg = build(folder, "dependency_transformer_tiny", *options)
+    options = ("--criterion=dependency_cross_entropy", "--label-smoothing=0.1")
+    weights = ("--child-weight=0.3", "--parent-weight=0.7")
+    model, task, cfg = build(folder, "dependency_transformer_tiny", *options, *weights)
     return model, task, task.build_criterion(cfg.criterion), cfg
 
 
@@ -152,7 +153,7 @@ def test_criterion_adds_the_weighted_losses_and_logs_them_apart(system):
     for left in (True, False):
         sample = make_sample(task, left)
         loss, sample_size, logs = criterion(model, sample)
-        expected = logs["loss"] + 0.4 * logs["child_loss"] + 0.4 * logs["parent_loss"]
+        expected = logs["loss"] + 0.3 * logs["child_loss"] + 0.7 * logs["parent_loss"]
         torch.testing.assert_close(loss.detach(), expected)
         assert sample_size == sample["ntokens"]
         assert logs["supervised"] == 8

@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 from fairseq.logging import metrics
-from small_models import annotated_batch, build, fill_zeros, random_sentences, write_dictionaries
+from small_models import annotated_batch, build, fill_zeros, random_sentences
 from trees_of import random_heads
 
 from syntax_nmt.backbone.structures import TARGET_PARENTS
@@ -17,11 +17,6 @@ from syntax_nmt.methods.dependency_heads.target_extension import TargetHead
 
 D, H = 4, 4
 LOSS = ("--criterion=dependency_cross_entropy", "--target-parent-weight=0.7")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"), pieces=True)
 
 
 def strong(folder, *options, arch="dbsa_transformer"):
@@ -65,10 +60,10 @@ def scored(attention, x):
 @pytest.mark.parametrize("norm", [[], ["--decoder-normalize-before"]])
 @pytest.mark.parametrize("scorer", ["dot", "biaffine"])
 @pytest.mark.parametrize("shift", ["read", "predict"])
-def test_equals_the_equations(folder, shift, scorer, norm):
+def test_equals_the_equations(pieces_folder, shift, scorer, norm):
     """Attention, log-probabilities, loss and gradients."""
     options = (f"--dependency-scorer={scorer}", f"--target-dependency-shift={shift}", *norm)
-    model, task, cfg = strong(folder, *options, "--child-weight=0", "--parent-weight=0")
+    model, task, cfg = strong(pieces_folder, *options, "--child-weight=0", "--parent-weight=0")
     sample = sample_of(model, task)
     attention, x, output, extra = seen_by(model, sample["net_input"])
     (objective,) = task.build_criterion(cfg.criterion).objectives
@@ -109,8 +104,8 @@ def test_equals_the_equations(folder, shift, scorer, norm):
 
 
 @pytest.mark.parametrize("shift", ["read", "predict"])
-def test_padding_is_not_read(folder, shift):
-    model, task, cfg = strong(folder, f"--target-dependency-shift={shift}")
+def test_padding_is_not_read(pieces_folder, shift):
+    model, task, cfg = strong(pieces_folder, f"--target-dependency-shift={shift}")
     objective = task.build_criterion(cfg.criterion).objectives[0]
     results = []
     for layout in ((True, None, False), (False, None, True), (True, (12, 13), True)):
@@ -122,8 +117,8 @@ def test_padding_is_not_read(folder, shift):
 
 
 @pytest.mark.parametrize("shift", ["read", "predict"])
-def test_no_row_reads_a_later_column(folder, shift):
-    model, task, _ = strong(folder, f"--target-dependency-shift={shift}")
+def test_no_row_reads_a_later_column(pieces_folder, shift):
+    model, task, _ = strong(pieces_folder, f"--target-dependency-shift={shift}")
     inputs = sample_of(model, task)["net_input"]
     found = model(**inputs)[1][TARGET_PARENTS]
     tokens = inputs["prev_output_tokens"].clone()
@@ -135,9 +130,9 @@ def test_no_row_reads_a_later_column(folder, shift):
     assert not torch.equal(found[:, rows:], other[:, rows:])
 
 
-def test_a_search_step_gives_what_training_gives(folder):
+def test_a_search_step_gives_what_training_gives(pieces_folder):
     """The published code has another head in a search: there b·k reads the newest key alone."""
-    model, task, _ = strong(folder)
+    model, task, _ = strong(pieces_folder)
     inputs = sample_of(model, task)["net_input"]
     encoder_out = model.encoder(inputs["src_tokens"], inputs["src_lengths"])
     tokens, cache = inputs["prev_output_tokens"][1:], {}
@@ -148,21 +143,21 @@ def test_a_search_step_gives_what_training_gives(folder):
         torch.testing.assert_close(found[:, -1], expected[:, step], atol=1e-10, rtol=1e-10)
 
 
-def test_identity_and_no_bias_is_the_transformer(folder):
-    model, task, _ = strong(folder)
+def test_identity_and_no_bias_is_the_transformer(pieces_folder):
+    model, task, _ = strong(pieces_folder)
     for half in (model.encoder, model.decoder):
         scorer = half.layers[0].self_attn.scorer
         torch.nn.init.eye_(scorer.weight)
         torch.nn.init.zeros_(scorer.bias)
-    stock, _, _ = build(folder, "syntax_transformer")
+    stock, _, _ = build(pieces_folder, "syntax_transformer")
     weights = {name: x for name, x in model.state_dict().items() if ".scorer." not in name}
     stock.double().load_state_dict(weights)
     inputs = sample_of(model, task)["net_input"]
     assert torch.equal(model(**inputs)[0], stock(**inputs)[0])
 
 
-def test_the_parent_head_of_the_source_is_biaffine_as_well(folder):
-    model, task, _ = strong(folder)
+def test_the_parent_head_of_the_source_is_biaffine_as_well(pieces_folder):
+    model, task, _ = strong(pieces_folder)
     inputs = sample_of(model, task)["net_input"]
     layer, seen = model.encoder.layers[0].self_attn, {}
     hook = layer.register_forward_hook(
@@ -177,8 +172,8 @@ def test_the_parent_head_of_the_source_is_biaffine_as_well(folder):
     assert sum(p.numel() for p in layer.scorer.parameters()) == D * D + D
 
 
-def test_without_left_heads_it_is_zero_with_gradients(folder):
-    model, task, cfg = strong(folder)
+def test_without_left_heads_it_is_zero_with_gradients(pieces_folder):
+    model, task, cfg = strong(pieces_folder)
     sample = sample_of(model, task)
     heads = torch.full_like(sample["target_heads"], -1)
     heads[:, :3] = torch.tensor([1, 3, 3])  # all to the right
@@ -193,8 +188,8 @@ def test_without_left_heads_it_is_zero_with_gradients(folder):
         assert not parameter.grad.any()
 
 
-def test_a_target_without_words(folder):
-    model, task, cfg = strong(folder)
+def test_a_target_without_words(pieces_folder):
+    model, task, cfg = strong(pieces_folder)
     sample = annotated_batch(model, task, random_sentences([4]), random_sentences([1]))
     loss, logs = task.build_criterion(cfg.criterion).objectives[0](
         model(**sample["net_input"])[1], sample
@@ -217,8 +212,8 @@ def test_the_heads_of_a_tree_that_count():
         assert logs["target_parent_words"] == size
 
 
-def test_logged_figures(folder):
-    model, task, cfg = strong(folder)
+def test_logged_figures(pieces_folder):
+    model, task, cfg = strong(pieces_folder)
     criterion = task.build_criterion(cfg.criterion)
     sample = sample_of(model, task)
     loss, _, logs = criterion(model, sample)
@@ -233,7 +228,7 @@ def test_logged_figures(folder):
     assert figures["target_parent_supervised"] == pytest.approx(100 * supervised / 11, abs=0.01)
 
 
-def test_what_is_missing_is_named(folder):
+def test_what_is_missing_is_named(pieces_folder):
     sample = {"target": torch.zeros(1, 2), "ntokens": 2}
     with pytest.raises(UserError, match=r"give --target-supervised-layer, such as 0, or leave"):
         DependencyObjective(0.0, 0.0, 0.5)({}, sample)
@@ -257,15 +252,15 @@ def test_what_is_missing_is_named(folder):
         ),
     ],
 )
-def test_options_that_do_not_go_together(folder, options, message):
+def test_options_that_do_not_go_together(pieces_folder, options, message):
     with pytest.raises(UserError, match=f"^{message}"):
-        build(folder, "syntax_transformer", *options)
+        build(pieces_folder, "syntax_transformer", *options)
 
 
-def test_either_side_alone(folder):
+def test_either_side_alone(pieces_folder):
     """A biaffine scorer of the target needs no supervised layer of the source."""
     more = ("--target-supervised-layer=0", "--dependency-scorer=biaffine")
-    model, _, _ = build(folder, "syntax_transformer", *more)
+    model, _, _ = build(pieces_folder, "syntax_transformer", *more)
     assert model.encoder.layers[0].self_attn.scorer is None
     assert model.decoder.layers[0].self_attn.scorer is not None
     assert any(isinstance(feature, TargetHead) for feature in model.decoder.extensions)
@@ -280,9 +275,9 @@ def test_either_side_alone(folder):
         ("tree_distance_transformer", [], "--tree-distance normal"),
     ],
 )
-def test_only_what_computes_the_same_is_exported(folder, arch, options, in_the_way):
+def test_only_what_computes_the_same_is_exported(pieces_folder, arch, options, in_the_way):
     """Heads that are products of queries and keys change nothing in translation."""
-    model, task, cfg = build(folder, arch, *options)
+    model, task, cfg = build(pieces_folder, arch, *options)
     assert feature_in_the_way(model, cfg.model) == in_the_way
     if in_the_way is None:
         stock, _ = stock_transformer(model, cfg.model, task)

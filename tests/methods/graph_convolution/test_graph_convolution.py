@@ -11,15 +11,17 @@ from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import FULL, UNIVERSAL
 from syntax_nmt.methods.graph_convolution.layer import Arcs, GraphConvolution
-from syntax_nmt.methods.graph_convolution.layers import RelationIds
+from syntax_nmt.methods.graph_convolution.layers import (
+    AFTER,
+    BEFORE,
+    NO_NORM,
+    GraphConvolutionLayers,
+    RelationIds,
+)
+from syntax_nmt.methods.graph_convolution.options import DENSE, NONE, RESIDUAL
 
 C, R = 6, 5
 LENGTHS = (9, 4, 7, 2)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"), pieces=True)
 
 
 def random_arcs(sentences=3, length=8, seed=1):
@@ -56,7 +58,7 @@ def parts(layer, place):
 
 def loops(layer, h, arcs, of_words=None):
     """The equation, arc by arc."""
-    found = torch.zeros_like(h)
+    found = h.new_zeros(*h.shape[:2], layer.width)
     for row, states in enumerate(h):
         for v in range(len(states)):
             weight, gate = parts(layer, len(layer.directions))
@@ -104,6 +106,26 @@ def test_equals_the_equation(arcs, gated):
             torch.testing.assert_close(
                 x, torch.zeros_like(x) if y is None else y, atol=1e-10, rtol=0
             )
+
+
+@pytest.mark.parametrize("norm", [BEFORE, AFTER, NO_NORM])
+@pytest.mark.parametrize("skip", [RESIDUAL, DENSE, NONE])
+def test_stacked_layers_equal_loops(skip, norm):
+    """h + G(N(h)), N(h + G(h)) or h + G(h); dense ones read all below, and add nothing."""
+    ids = RelationIds(("<unk>", "acl", "nsubj", "_"), FULL)
+    stack = GraphConvolutionLayers(C, 3, ids, "both", True, skip, 0.0, norm).double()
+    with torch.no_grad():
+        for parameter in stack.parameters():
+            parameter.normal_()
+    arcs = random_arcs(2, 5)
+    states = [torch.randn(2, 5, C, dtype=torch.float64)]
+    norms = stack.norms if norm != NO_NORM else [None] * 3
+    for layer, normed in zip(stack.layers, norms, strict=True):
+        read = torch.cat(states, dim=-1) if skip == DENSE else states[-1]
+        messages = loops(layer, normed(read) if norm == BEFORE else read, arcs)
+        out = states[-1] + messages if skip == RESIDUAL else messages
+        states.append(normed(out) if norm == AFTER else out)
+    torch.testing.assert_close(stack(states[0], arcs), states[-1], atol=1e-10, rtol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -203,9 +225,9 @@ def test_relations_with_and_without_subtypes():
 
 
 @pytest.mark.parametrize("arch", ["gcn_rnn", "gcn_transformer"])
-def test_arcs_of_inner_subwords(folder, arch):
+def test_arcs_of_inner_subwords(pieces_folder, arch):
     """They hang on the first one by a label of their own; a word's head may send to all."""
-    model, task, _ = build(folder, arch, "--gcn-pieces=all")
+    model, task, _ = build(pieces_folder, arch, "--gcn-pieces=all")
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
     tokens = inputs["src_tokens"]
@@ -226,9 +248,9 @@ def test_arcs_of_inner_subwords(folder, arch):
     assert not arcs.there[pads | tokens.eq(task.source_dictionary.eos())].any()
 
 
-def test_the_whole_encoder(folder):
+def test_the_whole_encoder(pieces_folder):
     """Two residual layers on GRUs, in float64, by the layers' own equations."""
-    model, task, _ = build(folder, "gcn_rnn")
+    model, task, _ = build(pieces_folder, "gcn_rnn")
     enlarge(model).double()
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
@@ -251,11 +273,10 @@ def test_the_whole_encoder(folder):
     ],
     ids=["no layers, bottom", "no layers, top", "layer drop"],
 )
-def test_graphs_need_no_layer(folder, layers, placement):
+def test_graphs_need_no_layer(pieces_folder, layers, placement):
     """They act on the embeddings with positions, also if there is no layer, or none is kept."""
-    model, task, _ = build(
-        folder, "gcn_transformer", *layers, f"--gcn-placement={placement}", "--gcn-edge-dropout=0"
-    )
+    options = (*layers, f"--gcn-placement={placement}", "--gcn-edge-dropout=0")
+    model, task, _ = build(pieces_folder, "gcn_transformer", *options)
     model.train()
     model.encoder.embed_tokens.weight.data *= 4
     sources = random_sentences(LENGTHS)
@@ -279,9 +300,9 @@ def test_graphs_need_no_layer(folder, layers, placement):
         (("--gcn-edge-dropout=1",), "give a share from 0 to less than 1"),
     ],
 )
-def test_contradicting_options(folder, arguments, message):
+def test_contradicting_options(pieces_folder, arguments, message):
     with pytest.raises(UserError, match=message):
-        build(folder, "gcn_transformer", *arguments)
+        build(pieces_folder, "gcn_transformer", *arguments)
 
 
 def test_data_without_relations(tmp_path):

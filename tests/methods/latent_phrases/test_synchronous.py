@@ -7,6 +7,7 @@ from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.logging import metrics
 from small_models import batch, build, chain_heads, random_sentences
 
+from syntax_nmt.backbone.structures import StructureLayers
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective, project, rank_loss
 
@@ -188,13 +189,15 @@ def test_ties_the_layers_from_bottom_to_top(folder, loss):
     """What reaches the loss is what the layers used: the lowest, with the top cross-attention."""
     model, task, _ = build(folder, "latent_phrase_transformer", "--decoder-layers=4")
     arguments = objective(loss=loss).model_arguments(model)
+    kind = "attention" if loss == "attention" else "distances"
+    lowest = {f"source_{kind}": (0, 1), f"target_{kind}": (0, 1)}
+    assert arguments == {"structures": StructureLayers(**lowest, cross_attention=(2, 3))}
     sample = sample_of(task)
     with torch.no_grad():
         _, extra = model(**sample["net_input"], **arguments)
         for index, layer in enumerate((2, 3)):
             _, asked = model(**sample["net_input"], alignment_layer=layer)
             torch.testing.assert_close(extra["cross_attention"][index], asked["attn"][0])
-    kind = "attention" if loss == "attention" else "distances"
     assert [len(extra[f"{side}_{kind}"]) for side in ("source", "target")] == [2, 2]
 
 
@@ -228,6 +231,28 @@ def test_contradicting_options(folder, options, message):
     model, task, cfg = build(folder, "latent_phrase_transformer", *criterion)
     with pytest.raises(UserError, match=message):
         task.build_criterion(cfg.criterion).objectives[0].model_arguments(model)
+
+
+def test_every_option_reaches_the_loss(folder):
+    """None has its default; those of layers go with another loss."""
+    options = (
+        "--sync-weight=.3 --sync-loss=rank --sync-normalize=mean --sync-margin=.1 --sync-shift "
+        "--sync-layers=1"
+    )
+    chosen = "--sync-encoder-layers=1 --sync-decoder-layers=0 --sync-cross-layers=-1"
+    criterion = "--criterion=synchronous_cross_entropy"
+    for given, expected in (
+        (options, SynchronousObjective(EOS, PAD, "rank", 0.3, "mean", 0.1, True, 1)),
+        (
+            f"--sync-weight=.5 --sync-loss=attention {chosen}",
+            objective("attention", encoder_layers=(1,), decoder_layers=(0,), cross_layers=(-1,)),
+        ),
+    ):
+        model, task, cfg = build(folder, "syntax_transformer", criterion, *given.split())
+        assert task.build_criterion(cfg.criterion).objectives == [expected]
+    assert expected.model_arguments(model)["structures"] == StructureLayers(
+        source_attention=(1,), target_attention=(0,), cross_attention=(1,)
+    )
 
 
 OF_LAYERS = "--sync-encoder-layers=0 --sync-decoder-layers=0 --sync-cross-layers=0"

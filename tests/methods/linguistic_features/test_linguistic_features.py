@@ -35,11 +35,6 @@ OVERWRITE = ("feature_transformer", "--feature-merge=overwrite", *SIZES)
 MERGES = {"sum": SUM, "concat": CONCAT, "overwrite": OVERWRITE, "rnn": ("feature_rnn",)}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"), pieces=True)
-
-
 def word_of(dictionary, tokens, place):
     """The first and the last place of a token's word: ▁ opens one, a lone ▁ the next one, too."""
     symbols = [dictionary[token] for token in tokens]
@@ -97,8 +92,8 @@ def merged(model, names, merge, sources, sample):
 
 
 @pytest.mark.parametrize("merge", MERGES)
-def test_equals_the_equations(folder, merge):
-    model, task, cfg = build(folder, *MERGES[merge])
+def test_equals_the_equations(pieces_folder, merge):
+    model, task, cfg = build(pieces_folder, *MERGES[merge])
     enlarge(model).double()
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
@@ -123,10 +118,10 @@ def test_equals_the_equations(folder, merge):
         torch.testing.assert_close(found, wanted, atol=1e-12, rtol=0)
 
 
-def test_zero_tables_are_the_stock_model(folder):
+def test_zero_tables_are_the_stock_model(pieces_folder):
     """Under the same weights."""
-    model, task, _ = build(folder, *SUM)
-    stock, _, _ = build(folder, "transformer", task="translation")
+    model, task, _ = build(pieces_folder, *SUM)
+    stock, _, _ = build(pieces_folder, "transformer", task="translation")
     weights = stock.state_dict()
     own = {
         name: torch.zeros_like(x) for name, x in model.state_dict().items() if name not in weights
@@ -141,19 +136,19 @@ def test_zero_tables_are_the_stock_model(folder):
     torch.testing.assert_close(model(**inputs)[0][real], stock(**plain)[0][real])
 
 
-def test_parameters(folder):
+def test_parameters(pieces_folder):
     """Sum adds Σ V_k C; concat V_k m_k, and narrows the table of the words."""
-    plain, task, _ = build(folder, "syntax_transformer", "--share-all-embeddings")
-    apart, _, _ = build(folder, "syntax_transformer")
+    plain, task, _ = build(pieces_folder, "syntax_transformer", "--share-all-embeddings")
+    apart, _, _ = build(pieces_folder, "syntax_transformer")
     rows, values = len(task.source_dictionary), len(labels_of(UPOS)) + SPECIAL
 
     def count(model):
         return sum(parameter.numel() for parameter in model.parameters())
 
     added = 2 * values * 16 + (SPECIAL + 4) * 16
-    assert count(build(folder, *SUM, "--share-all-embeddings")[0]) == count(plain) + added
+    assert count(build(pieces_folder, *SUM, "--share-all-embeddings")[0]) == count(plain) + added
     added = values * (3 + 2) + (SPECIAL + 4) * 2 - rows * 7
-    assert count(build(folder, *CONCAT)[0]) == count(apart) + added
+    assert count(build(pieces_folder, *CONCAT)[0]) == count(apart) + added
 
 
 def test_places_in_words():
@@ -172,9 +167,9 @@ def test_dropout_leaves_values_out():
     assert not tables.eval()([values])[0].abs().sum(-1).eq(0).any()
 
 
-def test_a_share_of_values_trains_unknown(folder):
+def test_a_share_of_values_trains_unknown(pieces_folder):
     """No value of the text is unknown, nor is the place in a word."""
-    model, task, _ = build(folder, *SUM, "--feature-unknown=0.25")
+    model, task, _ = build(pieces_folder, *SUM, "--feature-unknown=0.25")
     sources = random_sentences([40] * 60)
     inputs = annotated_batch(model, task, sources, random_sentences([3] * 60))["net_input"]
     for key in ("feature_upos", "feature_deprel"):
@@ -196,8 +191,8 @@ def test_a_share_of_values_trains_unknown(folder):
     assert torch.equal(seen[0][2], seen[1][2])
 
 
-def test_labels_are_kept(folder):
-    _, _, cfg = build(folder, *SUM)
+def test_labels_are_kept(pieces_folder):
+    _, _, cfg = build(pieces_folder, *SUM)
     assert cfg.model.feature_upos == " ".join(labels_of(UPOS))
     assert cfg.model.feature_deprel == " ".join(labels_of(DEPREL))
     assert not hasattr(cfg.model, "feature_lemma")
@@ -219,11 +214,11 @@ def test_labels_are_kept(folder):
         (("syntax_rnn", "--feature-dropout=0.1"), "--feature-dropout needs --source-features"),
     ],
 )
-def test_contradicting_options(folder, arguments, message):
+def test_contradicting_options(pieces_folder, arguments, message):
     arch, *more = arguments
     arch = {"syntax_rnn": "rnn_search"}.get(arch, arch)
     with pytest.raises(UserError, match=message):
-        build(folder, arch, *more)
+        build(pieces_folder, arch, *more)
 
 
 def test_data_without_the_column(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from fairseq.logging import metrics
-from small_models import annotated_batch, build, fill_zeros, random_sentences, write_dictionaries
+from small_models import annotated_batch, build, fill_zeros, random_sentences
 from torch import nn
 from trees_of import random_heads
 
@@ -20,11 +20,6 @@ from syntax_nmt.methods.lisa.parser_head import ParserHead, TreeInjection
 from syntax_nmt.methods.parent_heads import first_heads
 
 C, H, D = 16, 4, 4
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"), pieces=True)
 
 
 def strong(folder, *options, arch="lisa_transformer"):
@@ -92,9 +87,9 @@ def attended(attention, x, padding, scores, trees=None):
 @pytest.mark.parametrize("norm", [[], ["--encoder-normalize-before"]])
 @pytest.mark.parametrize("dim", [2, D, 11])
 @pytest.mark.parametrize("inject", [False, True])
-def test_equals_the_equations(folder, dim, inject, norm):
+def test_equals_the_equations(pieces_folder, dim, inject, norm):
     """Of a narrow, an equal and a wide parser, with its own weights or with given trees."""
-    model, task, _ = strong(folder, f"--lisa-dim={dim}", *["--lisa-inject"] * inject, *norm)
+    model, task, _ = strong(pieces_folder, f"--lisa-dim={dim}", *["--lisa-inject"] * inject, *norm)
     sample = batch_of(model, task)
     inputs = sample["net_input"]
     attention, x, output, padding, extra = observed(model, inputs)
@@ -134,9 +129,9 @@ def test_it_begins_with_even_attention():
     torch.testing.assert_close(weights[0], torch.full((2, 5, 5), 0.2))
 
 
-def test_own_weights_injected_change_nothing(folder):
+def test_own_weights_injected_change_nothing(pieces_folder):
     """The logarithm of the parser's weights as a bias, beside a parser that says nothing."""
-    model, task, _ = strong(folder)
+    model, task, _ = strong(pieces_folder)
     inputs = batch_of(model, task)["net_input"]
     attention, x, expected, padding, extra = observed(model, inputs)
     bias = extra[PARSED].new_zeros(2, H, *extra[PARSED].shape[1:])
@@ -157,9 +152,9 @@ class Projected(HeadScorer):
         return projected
 
 
-def test_with_the_logits_of_the_head_it_is_the_transformer(folder):
-    model, task, _ = strong(folder)
-    stock, _, _ = build(folder, "syntax_transformer")
+def test_with_the_logits_of_the_head_it_is_the_transformer(pieces_folder):
+    model, task, _ = strong(pieces_folder)
+    stock, _, _ = build(pieces_folder, "syntax_transformer")
     stock.double()
     scorer = "encoder.layers.0.self_attn.scorer."
     stock.load_state_dict({k: v for k, v in model.state_dict().items() if scorer not in k})
@@ -171,10 +166,10 @@ def test_with_the_logits_of_the_head_it_is_the_transformer(folder):
     assert torch.equal(found, expected)
 
 
-def test_sentences_without_a_tree_keep_the_parsers_weights(folder):
-    model, task, _ = strong(folder, "--lisa-inject")
+def test_sentences_without_a_tree_keep_the_parsers_weights(pieces_folder):
+    model, task, _ = strong(pieces_folder, "--lisa-inject")
     inputs = dict(batch_of(model, task)["net_input"])
-    plain, _, _ = strong(folder)
+    plain, _, _ = strong(pieces_folder)
     plain.load_state_dict(model.state_dict())
     inputs["heads"] = torch.full_like(inputs["heads"], -1)
     found = model(**inputs)[0]
@@ -182,10 +177,10 @@ def test_sentences_without_a_tree_keep_the_parsers_weights(folder):
     torch.testing.assert_close(found, plain(**inputs)[0])
 
 
-def test_gold_attention_is_for_training(folder):
-    gold, task, _ = strong(folder, "--lisa-attention=gold")
-    own, _, _ = strong(folder)
-    injecting, _, _ = strong(folder, "--lisa-inject")
+def test_gold_attention_is_for_training(pieces_folder):
+    gold, task, _ = strong(pieces_folder, "--lisa-attention=gold")
+    own, _, _ = strong(pieces_folder)
+    injecting, _, _ = strong(pieces_folder, "--lisa-inject")
     for model in (own, injecting):
         model.load_state_dict(gold.state_dict())
     inputs = batch_of(injecting, task)["net_input"]
@@ -232,8 +227,8 @@ def test_the_loss(seed):
     assert float(loss(1e3 * onto_heads)) == 0
 
 
-def test_without_any_tree_it_is_zero_with_a_gradient(folder):
-    model, task, cfg = strong(folder)
+def test_without_any_tree_it_is_zero_with_a_gradient(pieces_folder):
+    model, task, cfg = strong(pieces_folder)
     sample = {**batch_of(model, task)}
     sample["heads"] = torch.full_like(sample["net_input"]["src_tokens"], -1)
     extra = model(**sample["net_input"])[1]
@@ -244,9 +239,9 @@ def test_without_any_tree_it_is_zero_with_a_gradient(folder):
     assert logs["parse_supervised"] == 0
 
 
-def test_gradients_of_what_the_head_does_not_use_are_zeros(folder):
+def test_gradients_of_what_the_head_does_not_use_are_zeros(pieces_folder):
     """Not None, as every worker of a training has to send one."""
-    model, task, cfg = strong(folder)
+    model, task, cfg = strong(pieces_folder)
     criterion = task.build_criterion(cfg.criterion)
     sample = batch_of(model, task)
     sample["heads"] = torch.zeros_like(sample["net_input"]["src_tokens"])
@@ -258,8 +253,8 @@ def test_gradients_of_what_the_head_does_not_use_are_zeros(folder):
     assert all(parameter.grad.any() for parameter in attention.scorer.parameters())
 
 
-def test_logged_figures(folder):
-    model, task, cfg = strong(folder)
+def test_logged_figures(pieces_folder):
+    model, task, cfg = strong(pieces_folder)
     criterion = task.build_criterion(cfg.criterion)
     sample = batch_of(model, task)
     heads = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([4, 5], 9))
@@ -310,13 +305,13 @@ def test_injection_is_one_hot():
         ),
     ],
 )
-def test_options_that_do_not_go_together(folder, options, message):
+def test_options_that_do_not_go_together(pieces_folder, options, message):
     with pytest.raises(UserError, match=f"^{message}"):
-        build(folder, "lisa_transformer", *options)
+        build(pieces_folder, "lisa_transformer", *options)
 
 
-def test_what_is_missing_is_named(folder):
+def test_what_is_missing_is_named(pieces_folder):
     with pytest.raises(UserError, match=r"^--lisa-inject needs --lisa-layer, such as 0"):
-        build(folder, "syntax_transformer", "--lisa-inject")
+        build(pieces_folder, "syntax_transformer", "--lisa-inject")
     with pytest.raises(UserError, match="or with --lisa-layer, or give --parse-weight 0"):
         LisaObjective(1.0)({}, {})

@@ -71,6 +71,17 @@ def test_both_ways_are_one(attention, pair, inputs, padding, monkeypatch):
 
 @pytest.mark.parametrize("mapped", [True, False])
 @torch.no_grad()
+def test_dropout_acts_in_training_alone(attention, pair, inputs, mapped, monkeypatch):
+    way(attention, monkeypatch, mapped)
+    attention.dropout_module.p = 0.5
+    for training in (True, False):
+        attention.train(training)
+        first, second = (attention.mapped(*inputs, PADDING, None, pair) for _ in range(2))
+        assert torch.equal(first, second) != training
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+@torch.no_grad()
 def test_search_with_hypotheses(attention, pair, inputs, mapped, monkeypatch):
     """Step by step, hypotheses share a memory that is mapped once and leaves with its sentence."""
     x, memory = inputs

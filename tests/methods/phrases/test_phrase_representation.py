@@ -1,5 +1,7 @@
 """Phrase vectors equal the paper's equations written as loops, in float64."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from phrase_loops import mixture, multi_head, phrase_vectors
@@ -128,6 +130,11 @@ def test_transparent_attention():
     module.train()
     first, second = (torch.stack(module(memories)) for _ in range(2))
     assert not torch.equal(first, second)
+    kept = torch.rand_like(module.logits).gt(0.5) / 0.5
+    module.dropout_module.forward = lambda logits: logits * kept
+    masked = SimpleNamespace(logits=module.logits * kept)
+    for layer, mixed in enumerate(module(memories)):
+        torch.testing.assert_close(mixed, mixture(masked, memories, layer), atol=1e-10, rtol=0)
 
 
 @pytest.mark.parametrize("activation_dropout", [0.0, 0.5])

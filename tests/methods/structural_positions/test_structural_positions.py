@@ -10,8 +10,8 @@ from small_models import (
     build,
     chain_heads,
     enlarge,
+    fill_zeros,
     random_sentences,
-    write_dictionaries,
 )  # fmt: skip
 from trees_of import random_heads
 
@@ -147,12 +147,6 @@ def test_relative_positions_equal_loops():
     assert module.table.grad[1].abs().max() == 0
 
 
-@pytest.fixture
-def folder(tmp_path):
-    write_dictionaries(tmp_path)
-    return tmp_path
-
-
 def test_new_numbers_change_nothing(folder):
     """Relative positions begin as the Transformer."""
     plain, task, _ = build(folder, "syntax_transformer")
@@ -205,6 +199,31 @@ def test_what_the_lowest_layer_reads(folder, fusion):
                     + layers.of_depth.bias
                 )
             torch.testing.assert_close(read[0][i, b], expected, atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", [PAPER, LCA, DEPTH])
+def test_what_every_layer_adds_to_its_logits(folder, rule):
+    """The number of rel(i, j) for query i and key j, from the layer's own table."""
+    options = (f"--structural-rule={rule}", "--structural-clip=2")
+    relative = ("structural_transformer", "--structural-positions=relative")
+    model, task, _ = build(folder, *relative, *options)
+    fill_zeros(model)
+    sources = random_sentences([9, 6])
+    inputs = annotated_batch(model, task, sources, random_sentences([4, 2], 9))["net_input"]
+    biases = []
+    for layer in model.encoder.layers:
+        layer.self_attn.register_forward_hook(
+            lambda module, args, given, output: biases.append(given["bias"]), with_kwargs=True
+        )
+    model(**inputs)
+    for bias, table in zip(biases, model.encoder.structural_bias.table, strict=True):
+        for b, tokens in enumerate(sources):
+            start = bias.size(-1) - len(tokens)
+            words = slice(start, start + len(tokens) - 1)
+            relation = walked((inputs["heads"][b, words] - start).tolist(), rule)
+            wanted = table[:, torch.tensor(relation).clamp(-2, 2) + 2]
+            assert torch.equal(bias[b, :, words, words], wanted)
+            assert not bias[b, :, words, -1].any(), "EOS has no relation"
 
 
 @pytest.mark.parametrize("positions", ["absolute", "relative"])

@@ -588,6 +588,7 @@ def share_right(folder, inputs, updates=260):
     return sum(best["tokens"].tolist() == target for (best, *_), target in pairs) / 200
 
 
+@pytest.mark.dear
 def test_factors_tell_what_words_do_not(parity):
     """Each tag follows from the one before and a letter; from the words alone the last word is a
     guess, also where tags are predicted and not read."""

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from small_models import batch_of_trees, build, draw_trees, write_dictionaries
+from small_models import batch_of_trees, build, draw_trees
 
+from syntax_nmt.backbone.rnn_interface import PADDING, STATES, SUMMARY
 from syntax_nmt.data.annotation import TREES
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_encoder.cells import (
@@ -213,6 +214,30 @@ def test_without_sizes_they_are_read_from_the_tensor(folder):
     assert given.size(0) == 5 + 3
 
 
+@pytest.mark.parametrize("left_pad", [True, False])
+@torch.no_grad()
+def test_a_decoder_starts_from_the_last_state_and_the_root(folder, left_pad):
+    """Of a parsed sentence and a single word; without a parse the root is 0."""
+    words, unparsed = (4, 1, 3), 2
+    model, *_ = build(folder, "tree2seq_rnn")
+    encoder, rows = strong(model).encoder, drawn(words, unparsed)
+    trees, sizes, padding, first = batch_of(rows, words, left_pad=left_pad)
+    pad = encoder.dictionary.pad()
+    tokens = torch.randint(4, 40, padding.shape).masked_fill(padding, pad)
+    found = encoder(tokens, trees=trees, tree_levels=sizes)
+    states = encoder.network(encoder.embed_tokens(tokens), padding)
+    for row, count in enumerate(words):
+        leaves, phrases = states[row, first[row] : first[row] + count + 1], {}
+        root = torch.zeros_like(leaves[0])
+        if row != unparsed:
+            root = upward(encoder.tree_up.merge, nested(rows[row], count), leaves, phrases)
+        start = merged(encoder.tree_start, leaves[-1], root)
+        torch.testing.assert_close(found[SUMMARY][0][row], start)
+        nodes = [*leaves, *(phrases[number] for number in range(len(phrases)))]
+        read = found[STATES][0][~found[PADDING][0][row], row]
+        torch.testing.assert_close(read, torch.stack(nodes))
+
+
 def test_parameters():
     """12 D² + 6 D up; two GRUs down."""
     count = sum(parameter.numel() for parameter in UpwardStates(D).parameters())
@@ -232,11 +257,6 @@ def test_order_of_sentences_does_not_matter():
         table = up(states[chosen], levels)
         results.append(phrases_of(torch.cat([table, down(table, levels)], dim=1), levels))
     torch.testing.assert_close(results[0][order], results[1])
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from small_models import (
     enlarge,
     pieces_of_words,
     random_sentences,
-    write_dictionaries,
 )
 
 from syntax_nmt.backbone.packing import PackedRows
@@ -22,11 +21,6 @@ from syntax_nmt.methods.tree_orders.orders import depth_first_places, reading_or
 
 E, C = 5, 4
 LENGTHS = (9, 4, 7, 1, 2)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_dictionaries(tmp_path_factory.mktemp("data"), pieces=True)
 
 
 def random_tree(size, rng, roots=1):
@@ -96,9 +90,9 @@ def test_every_subtree_is_contiguous():
 
 
 @pytest.mark.parametrize("left_pad", [True, False])
-def test_words_keep_their_pieces_and_pads_are_last(folder, left_pad):
+def test_words_keep_their_pieces_and_pads_are_last(pieces_folder, left_pad):
     """Words in the order of the tree of words, each with its pieces; then EOS, then pads."""
-    model, task, _ = build(folder, "tree_order_rnn")
+    model, task, _ = build(pieces_folder, "tree_order_rnn")
     dictionary = task.source_dictionary
     sources = random_sentences(LENGTHS)
     sample = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4), left_pad)
@@ -187,9 +181,9 @@ def test_equals_loops(orders, fusion, left_pad):
         torch.testing.assert_close(one, other, atol=1e-10, rtol=1e-10)
 
 
-def test_chains_are_a_forward_and_a_backward_gru(folder):
+def test_chains_are_a_forward_and_a_backward_gru(pieces_folder):
     """The control is a second bidirectional GRU, but for EOS, which is read last both ways."""
-    model, task, _ = build(folder, "tree_order_rnn", "--tree-order-fusion=concat")
+    model, task, _ = build(pieces_folder, "tree_order_rnn", "--tree-order-fusion=concat")
     network = enlarge(model).encoder.network
     sources = random_sentences(LENGTHS)
     inputs = annotated_batch(model, task, sources, random_sentences(LENGTHS, 4))["net_input"]
@@ -230,11 +224,11 @@ def test_parameters():
         (("--relation-kernels=3:8",), "--relation-kernels and --tree-order-encoder both replace"),
     ],
 )
-def test_contradicting_options(folder, arguments, message):
+def test_contradicting_options(pieces_folder, arguments, message):
     with pytest.raises(UserError, match=message):
-        build(folder, "tree_order_rnn", *arguments)
+        build(pieces_folder, "tree_order_rnn", *arguments)
 
 
-def test_a_fusion_of_nothing(folder):
+def test_a_fusion_of_nothing(pieces_folder):
     with pytest.raises(UserError, match=r"--tree-order-fusion needs --tree-order-encoder"):
-        build(folder, "rnn_search", "--tree-order-fusion=concat")
+        build(pieces_folder, "rnn_search", "--tree-order-fusion=concat")
