@@ -20,7 +20,7 @@ PAGES = [
 ]
 RIVALS, COVERAGE = "multi30k_tenth_rivals", "builtin_coverage"
 DECISIVE = "multi30k_tenth_decisive"
-VARIATIONAL = "builtin_variational"
+VARIATIONAL, CONSTITUENTS = "builtin_variational", "builtin_constituents"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.parent.name)
@@ -107,6 +107,23 @@ def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], S
             ("variational", "cgru"),
             3,
             "(−1.1, −3.5 to +1.2, p 0.471 with",
+        ),
+        (
+            CONSTITUENTS,
+            "transformer",
+            "BLEU",
+            ("structural", "stock"),
+            5,
+            "(+0.7, −4.7 to +6.1, p 0.906 with",
+        ),
+        (CONSTITUENTS, "transformer", "BLEU", ("structural", "distances"), 5, "(−3.2, p 0.007)"),
+        (
+            CONSTITUENTS,
+            "transformer",
+            "nll",
+            ("constituents", "stock"),
+            5,
+            "(+0.039 bits, p 0.024)",
         ),
     ],
 )
