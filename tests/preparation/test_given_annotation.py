@@ -264,7 +264,7 @@ def test_prepare_skips_other_words(corpus, tmp_path, capfd):
     prepare(corpus, tmp_path, "--no-parse", "--on-mismatch", "skip")
     out, err = capfd.readouterr()
     assert "conllu given, 2 skipped" in out
-    assert "1 of 60 sentences have the text's characters in other words, and were carried" in err
+    assert "1 of 60 sentences are tokenised differently, and were transferred" in err
     assert "2 sentences skipped, the first is " in err
     gold, found = (blocks_of(f / "train.en.conllu") for f in (corpus, tmp_path / "words"))
     for number, (given, block) in enumerate(zip(gold, found)):

@@ -345,7 +345,9 @@ def test_what_is_refused(prepared, whole, tmp_path):
     assert "is there, and" in refused(*command(corpus, prepared.folder))
     line = command(corpus, whole)
     place = line.index("--shard-size")
-    assert "is either one folder or shards" in refused(*line[:place], *line[place + 2 :])
+    assert "a folder cannot hold both one data-bin and shards" in refused(
+        *line[:place], *line[place + 2 :]
+    )
     assert "--append does nothing without --shard-size" in refused(
         *line[:place], *line[place + 2 :], "--append"
     )
