@@ -1,6 +1,6 @@
 """The steps from raw parallel text to a data-bin folder, in their order."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -349,6 +349,14 @@ class Preparation:
             )
             return {name: entry.annotated for name, entry in written.items()}
 
+        made_from = self._binarized_from(annotation, parsers)
+        self.steps.run("binarize", made_from, make, lambda: annotation_files(plan.data_bin))
+
+    def _binarized_from(
+        self, annotation: Sequence[Path], parsers: Mapping[Path, str]
+    ) -> dict[str, Any]:
+        """What the binarised annotation depends on: binarize runs again when it has changed."""
+        plan = self.plan
         texts = [
             path(split.name, lang)
             for split in plan.splits
@@ -372,7 +380,7 @@ class Preparation:
             made_from["parsers"] = ", ".join(parsers.values())
         if plan.corpus is not None:
             made_from["labels of"] = checksums_of_lists(plan.corpus.labels)
-        self.steps.run("binarize", made_from, make, lambda: annotation_files(plan.data_bin))
+        return made_from
 
 
 def annotation_files(data_bin: Path) -> list[Path]:
