@@ -131,14 +131,8 @@ class BiScaleDecoder(RNNDecoder):
             CHUNK_ATTENTION: steps.chunk_weights.transpose(0, 1),  # B×T×S
             CHUNK_OPENS: steps.opened.t(),  # B×T
         }
-        predicted: dict[str, Tensor] = {}
-        if incremental_state is None:
-            boundary_logits, tag_logits = self._predictions(steps, memory, contexts)
-            predicted = {CHUNK_BOUNDARIES: boundary_logits, CHUNK_TYPES: tag_logits}
-        elif self.joint_score and self._scores_chunks:
-            logits = self._predictions(steps, memory, contexts)
-            score = _joint_score(*logits, opened=extra[CHUNK_OPENS], forced=cache is None)
-            predicted = {JOINT_SCORE: score}
+        searching = incremental_state is not None
+        predicted = self._predicted_chunks(steps, memory, contexts, searching, first=cache is None)
         if torch.is_grad_enabled():
             # Without the chunk loss their parameters would not be part of the graph.
             features = with_gradients_of(features, predicted.values())
@@ -156,6 +150,22 @@ class BiScaleDecoder(RNNDecoder):
         if self.readout_of == STATE:
             return chunk_states
         return torch.cat([contexts, chunk_states], dim=-1)
+
+    def _predicted_chunks(
+        self,
+        steps: BiScaleSteps,
+        memory: AttentionMemory,
+        contexts: Tensor,
+        searching: bool,
+        first: bool,
+    ) -> dict[str, Tensor]:
+        """The logits of boundaries and types; in a search their joint score, if it counts."""
+        if searching and not (self.joint_score and self._scores_chunks):
+            return {}
+        boundaries, tags = self._predictions(steps, memory, contexts)
+        if searching:
+            return {JOINT_SCORE: _joint_score(boundaries, tags, steps.opened.t(), forced=first)}
+        return {CHUNK_BOUNDARIES: boundaries, CHUNK_TYPES: tags}
 
     def _predictions(
         self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
