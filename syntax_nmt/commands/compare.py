@@ -101,7 +101,7 @@ def _add_group_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="BY",
         help="also compare within groups of sentences, and test whether gains differ between "
-        f"them: some of {', '.join(KINDS)}. length: words of --source, or of --conllu; depth: "
+        f"them: some of {', '.join(KINDS)}. length: words of --conllu, or else of --source; depth: "
         "arcs between the deepest word and the root; distance: of the longest arc; relation: "
         "whether a tree has one of --relations",
     )

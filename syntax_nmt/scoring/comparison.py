@@ -11,7 +11,7 @@ from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
 from syntax_nmt.scoring.groups import GroupTable
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
-from syntax_nmt.scoring.translations.lengths import USUAL, LongTranslations
+from syntax_nmt.scoring.translations.lengths import LongTranslations
 from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
     SIGN,
@@ -198,7 +198,6 @@ def corpus_comparison(
         systems[0].name,
         metrics.descriptions(**tests.signature()),
         systems,
-        longer=None if test_set.source is None else USUAL.exceeded(test_set).if_any(),
     )
 
 

@@ -11,7 +11,7 @@ from syntax_nmt.scoring.parallel_text import check_parallel, read_parallel_trees
 from syntax_nmt.scoring.scores import Scores, corpus_scores
 from syntax_nmt.scoring.sentence_groups import GroupSettings, sentence_groups
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
-from syntax_nmt.scoring.translations.lengths import LengthBins, LengthLimit
+from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, LengthLimit
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.output_formats import parse_factors
 from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
@@ -99,7 +99,6 @@ def compare(
         count = "one" if test_set.systems else "no"
         raise UserError(f"{count} system: give the baseline first, then those to compare with it")
     metrics = metrics or MetricSet()
-    longer = None
     if cut is not None:
         if metrics.given:
             raise UserError(
@@ -108,7 +107,14 @@ def compare(
             )
         if test_set.source is None:
             raise UserError("cut: no lengths are known: give the source text")
-        longer, test_set = cut.exceeded(test_set), cut.cut_test_set(test_set)
+        if test_set.without_spaces is not None:
+            raise UserError(
+                f"cut: {test_set.without_spaces} has no spaces between words, so that its words "
+                "cannot be counted: give it in words, or leave cut out"
+            )
+    longer = (cut or USUAL).exceeded(test_set)
+    if cut is not None:
+        test_set = cut.cut_test_set(test_set)
     # First, as its files may not fit.
     of_words = None if words is None else compare_words(test_set, words, tests)
     of_kinds = [] if groups is None else sentence_groups(groups, test_set)
@@ -124,5 +130,7 @@ def compare(
             )
         ]
     if cut is not None:
-        found.cut, found.longer = longer, None
+        found.cut = longer
+    elif longer is not None and longer.total:
+        found.longer = longer
     return found

@@ -26,6 +26,7 @@ from syntax_nmt.scoring.translations.results import (
 )
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, score_tables, word_notes
+from syntax_nmt.text.unspaced import lacks_spaces
 
 
 @dataclass
@@ -93,8 +94,8 @@ class Scores(CommandResult):
         references: their files.
         metrics: by name.
         systems: in the order in which they were given.
-        by_length: None where the source is not known.
-        longer: translations that are far too long; None where the source is not known.
+        by_length: None where the source is not known, or has no spaces between words.
+        longer: translations that are far too long; None likewise, or where one has no spaces.
         words_by: words by bucket, of each kind that was asked for.
         factors: by system and factor, the accuracy of target factors; None = not asked for.
     """
@@ -184,7 +185,7 @@ def corpus_scores(
     """The scores of a test set.
 
     Args:
-        test_set: without a source there are no scores by length and no counts of overlong
+        test_set: without a source in words there are no scores by length and no counts of overlong
             translations.
         confidence: None = no intervals.
     """
@@ -209,7 +210,7 @@ def corpus_scores(
         metrics.descriptions(**({} if confidence is None else confidence.signature())),
         systems,
         _by_length(metrics, test_set, statistics, bins, confidence),
-        None if test_set.source is None else USUAL.exceeded(test_set),
+        USUAL.exceeded(test_set),
     )
 
 
@@ -242,7 +243,7 @@ def _by_length(
     bins: LengthBins,
     confidence: Confidence | None,
 ) -> ScoresByLength | None:
-    if test_set.source is None:
+    if test_set.source is None or lacks_spaces(test_set.source.sentences):
         return None
     members = bins.members([len(line.split()) for line in test_set.source.sentences])
     groups = []

@@ -15,6 +15,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import DEFAULT_EDGES, LengthBins
+from syntax_nmt.text.unspaced import lacks_spaces
 
 LENGTH, DEPTH, DISTANCE, RELATION = KINDS = ("length", "depth", "distance", "relation")
 EDGES = {LENGTH: DEFAULT_EDGES, DEPTH: (4, 6, 8), DISTANCE: (5, 10, 20)}
@@ -28,7 +29,7 @@ class GroupSettings:
 
     Attributes:
         by: some of :data:`KINDS`.
-        conllu: trees of the sentences, of the source or of the reference.
+        conllu: trees of the sentences, of the source or of the reference; lengths are theirs, too.
         relations: for each, sentences that have it and others; for RELATION alone.
         edges: of the one kind of numbers that `by` has; None = :data:`EDGES`.
         least_sentences: a group with fewer, or with fewer others, is not tested.
@@ -135,10 +136,12 @@ def _numbers(
     kind: str, trees: Sequence[DependencyTree | None], test_set: TestSet
 ) -> list[int | None]:
     """Of each sentence its length in words, deepest word, or longest arc; None = without a tree."""
-    if kind == LENGTH and test_set.source is not None:
-        return [len(sentence.split()) for sentence in test_set.source.sentences]
     if kind == LENGTH and not trees:
-        raise UserError("--by length: no lengths are known: give the source text, or --conllu")
+        if test_set.source is None or lacks_spaces(test_set.source_words):
+            raise UserError(
+                "--by length: no lengths are known: give the source text in words, or --conllu"
+            )
+        return [len(sentence.split()) for sentence in test_set.source_words]
     measure = {LENGTH: len, DEPTH: deepest, DISTANCE: longest_arc}[kind]
     return [None if tree is None else measure(tree) for tree in trees]
 

@@ -247,6 +247,22 @@ def test_a_group_is_tested_on_the_draws_of_all_sentences(files, capsys):
         assert_holm([group["systems"][1][test] for group in table["groups"]])
 
 
+@pytest.mark.parametrize("trees", [False, True])
+def test_lengths_are_words_of_the_trees_or_else_of_the_source(files, capsys, trees):
+    source = [" ".join(f"▁{word} x" for word in line.split()) for line in REFERENCE]
+    options = ["--source", write(files / "pieces", source), "--by", "length", "--bins", "12"]
+    lengths = [len(line.split()) for line in REFERENCE]
+    if trees:
+        lengths = lengths[::-1]
+        options += ["--conllu", write_conllu(files / "trees", REFERENCE[::-1])]
+    command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
+    (table,) = figures(capsys, *command, *options)["groups"]
+    members = [i for i, length in enumerate(lengths) if length < 12]
+    assert table["groups"][0]["sentences"] == len(members)
+    score = table["groups"][0]["systems"][0]["score"]
+    assert score == pytest.approx(bleu(OUTPUTS["base"], members))
+
+
 def test_the_interactions_of_two_groups_are_one(files, capsys):
     """So nothing is adjusted for a second."""
     command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
@@ -324,7 +340,7 @@ def main_text(capsys, *arguments):
         (["--by", "depth"], "--by depth needs trees of the sentences: give --conllu"),
         (
             ["--by", "length"],
-            "--by length: no lengths are known: give the source text, or --conllu",
+            "--by length: no lengths are known: give the source text in words, or --conllu",
         ),
         (["--conllu", "trees"], "--conllu does nothing without --by: add it"),
         (["--by", "relation", "--conllu", "trees"], "--by relation needs --relations: give both"),

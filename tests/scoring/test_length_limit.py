@@ -103,6 +103,29 @@ def test_refusals(files, capsys):
         assert "such as 1.5,5" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("unspaced", ["src", "base1"])
+def test_without_spaces_words_are_not_counted(files, capsys, unspaced):
+    """Chinese as it is written: every sentence would be one word."""
+    write(files / unspaced, ["狗在房子里跑得很快。" * (1 + len(line) // 20) for line in REFERENCE])
+    both = [files / "base1", files / "ours", "-r", files / "ref", "-m", "bleu"]
+    source = ["--source", files / "src"]
+    found = figures(capsys, "score", *both, *source)
+    assert "longer" not in found
+    assert ("by_length" in found) is (unspaced != "src")
+    main(["score", *map(str, [*both, *source])])
+    said = f"note: {files / 'src'} has no spaces between words, so that lengths in words are not"
+    assert (said in capsys.readouterr().err) is (unspaced == "src")
+    few = ["--tests", "sign"]
+    assert "longer" not in figures(capsys, "compare", *both, *source, *few)
+    message = refused("compare", *both, *source, "--cut", "1.5,5")
+    assert message.startswith(f"cut: {files / unspaced} has no spaces between words, so that its")
+    options = ["compare", *both, *source, *few, "--by", "length"]
+    if unspaced == "src":
+        assert refused(*options).startswith("--by length: no lengths are known: give the source")
+    else:
+        assert [each["by"] for each in figures(capsys, *options)["groups"]] == ["length"]
+
+
 def test_compare_counts(files, capsys):
     """Without --cut it says how many run away; where none does, nothing."""
     options = ["-r", files / "ref", "-m", "bleu", "--tests", "sign", "--source", files / "src"]

@@ -11,7 +11,13 @@ from syntax_nmt.data.linearised_folder import PARSED_TARGET, linearised_mode
 from syntax_nmt.data.prepared_text import prepared_folder, read_segmentation
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError, note
-from syntax_nmt.scoring.translations.evaluation_set import UNKNOWN, TestSet, Text, note_if_in_pieces
+from syntax_nmt.scoring.translations.evaluation_set import (
+    UNKNOWN,
+    TestSet,
+    Text,
+    note_if_in_pieces,
+    note_if_lengths_unknown,
+)
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
 
@@ -104,6 +110,7 @@ def read_test_set(args: argparse.Namespace) -> TestSet:
         join_subwords=args.join_subwords,
         quiet=True,
     )
+    note_if_lengths_unknown(test_set)
     if not (args.join_subwords or args.force):
         note_if_in_pieces(test_set, "--join-subwords", "--force")
     if args.reference and not args.force:

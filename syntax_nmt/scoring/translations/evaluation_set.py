@@ -158,6 +158,8 @@ class TestSet:
         if of_source is not None:
             of_source.check_parallel(of_references[0])
         found = cls(tuple(of_systems), tuple(of_references), of_source)
+        if not quiet:
+            note_if_lengths_unknown(found)
         if not (join_subwords or quiet):
             note_if_in_pieces(found, "join_subwords=True", "quiet=True")
         return found
@@ -171,6 +173,14 @@ class TestSet:
     def source_words(self) -> tuple[str, ...]:
         """The sentences of the source, with known pieces joined to words."""
         return () if self.source is None else in_words(self.source).sentences
+
+    @cached_property
+    def without_spaces(self) -> str | None:
+        """The name of a text whose words cannot be counted: of the source, or of a translation."""
+        if self.source is not None and lacks_spaces(self.source_words):
+            return self.source.name
+        runs = (run for system in self.systems for run in system.runs)
+        return next((run.name for run in runs if lacks_spaces(run.sentences)), None)
 
 
 def read_text(path: str) -> Text:
@@ -249,6 +259,15 @@ def note_if_unspaced(test_set: TestSet) -> None:
                 "--ter-normalized --ter-asian-support (--force: no note)"
             )
             return
+
+
+def note_if_lengths_unknown(test_set: TestSet) -> None:
+    """Warns on stderr of a source whose words cannot be counted."""
+    if test_set.source is not None and lacks_spaces(test_set.source_words):
+        note(
+            f"{test_set.source.name} has no spaces between words, so that lengths in words are not "
+            "known: give the source text in words as --source"
+        )
 
 
 def note_if_tokenised(test_set: TestSet) -> None:

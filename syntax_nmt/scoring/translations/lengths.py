@@ -79,9 +79,10 @@ class LongTranslations(Result):
     source: str
     systems: list[RunsOfSystem]
 
-    def if_any(self) -> LongTranslations | None:
-        """The same; None where no translation is longer."""
-        return self if any(sum(system.runs) for system in self.systems) else None
+    @property
+    def total(self) -> int:
+        """How many there are in all runs."""
+        return sum(sum(system.runs) for system in self.systems)
 
     def __str__(self) -> str:
         counts = [f"{each.name} {', '.join(map(str, each.runs))}" for each in self.systems]
@@ -152,9 +153,14 @@ class LengthLimit:
         )
         return replace(test_set, systems=systems)
 
-    def exceeded(self, test_set: TestSet) -> LongTranslations:
-        """How many translations are longer than their source, which is known, asks for."""
-        assert test_set.source is not None
+    def exceeded(self, test_set: TestSet) -> LongTranslations | None:
+        """How many translations are longer than their source asks for.
+
+        Returns:
+            None where the source is not known, or a text has no spaces between words.
+        """
+        if test_set.source is None or test_set.without_spaces is not None:
+            return None
         sources = test_set.source_words
         counts = [
             RunsOfSystem(system.name, [self.longer(run.sentences, sources) for run in system.runs])
