@@ -111,6 +111,7 @@ def test_runs_that_stand_there_twice():
 def test_what_cannot_be_tested():
     assert SeedBlocks(layout([[1.0, 2.0], [2.0, 3.0]])).test(0, 1).p_value is None
     assert SeedBlocks(layout([[1.0] * 3, [1.0] * 3])).test(0, 1).p_value is None
+    assert SeedBlocks(layout([[3.4] * 3, [51.6] * 3])).test(0, 1).p_value is None  # 48.2 thrice
     assert SeedBlocks([{0: 1.0}, {1: 2.0}]).test(0, 1).seeds == (0,)
 
 

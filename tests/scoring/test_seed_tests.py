@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from nonempty import some
 from scipy import stats
-from translations import WORDS, figures, noisy, run_statistics, sentences, write
+from translations import WORDS, figures, noisy, refused, run_statistics, sentences, write
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.groups import GroupMeasures
@@ -65,12 +65,23 @@ def test_welch_as_in_a_textbook():
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [(ONE[:2], TWO), (ONE, TWO[:1]), ((3, 3, 3), (4,) * 3)]
+    ("first", "second"),
+    [(ONE[:2], TWO), (ONE, TWO[:1]), ((3, 3, 3), (4,) * 3), ((48.2,) * 3, (51.8,) * 3)],
 )
 def test_too_few_seeds_or_no_spread(first, second):
     found = seed_test(first, second, np.ones((5, len(first))), np.ones((5, len(second))))
     assert found.seeds == (len(first), len(second))
     assert (found.p_value, found.degrees, found.low, found.high) == (None,) * 4
+
+
+def test_a_file_is_one_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "ref", sentences(5))
+    (tmp_path / "folder").mkdir()
+    runs = ["--system", "base", "ref", "folder/../ref"]
+    assert refused("score", *runs, "-r", "ref").startswith(
+        "base: folder/../ref is given for two runs: give the file of each training seed"
+    )
 
 
 @pytest.mark.parametrize(("seeds", "said"), [(1, "needs 3 seeds"), (2, "needs 3 seeds"), (3, None)])

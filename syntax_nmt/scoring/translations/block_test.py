@@ -17,6 +17,7 @@ make its differences certain. So no variance is smaller than the pair's own.
 """
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -44,7 +45,7 @@ class SeedBlocks:
         pairs = [_differences(*pair) for pair in combinations(distinct, 2)]
         pairs = [pair for pair in pairs if len(pair) > 1]
         degrees = np.array([len(pair) - 1 for pair in pairs], dtype=float)
-        variances = np.array([pair.var(ddof=1) for pair in pairs])
+        variances = np.array([statistics.variance(pair) for pair in pairs])
         seeds = {seed for of_system in distinct for seed in of_system}
         # Pairs share systems: together they tell no more than the two-way layout.
         self._most = sum(map(len, distinct)) - len(distinct) - len(seeds) + 1
@@ -55,7 +56,7 @@ class SeedBlocks:
         found = _differences(self._scores[baseline], self._scores[system])
         if len(found) < FEWEST:
             return SeedTest.without_p(len(found))
-        own, variance = float(len(found) - 1), float(found.var(ddof=1))
+        own, variance = float(len(found) - 1), statistics.variance(found)
         degrees = own
         if variance <= self._prior and math.isinf(self._prior_degrees):
             variance, degrees = self._prior, float(self._most)
@@ -65,12 +66,12 @@ class SeedBlocks:
             degrees = min(degrees, self._most)
         if not variance > 0:
             return SeedTest.without_p(len(found))
-        return student_test((len(found),), float(found.mean()), variance / len(found), degrees)
+        return student_test((len(found),), statistics.mean(found), variance / len(found), degrees)
 
 
-def _differences(first: Mapping[int, float], second: Mapping[int, float]) -> np.ndarray:
+def _differences(first: Mapping[int, float], second: Mapping[int, float]) -> list[float]:
     """Of the seeds that both have."""
-    return np.array([second[seed] - first[seed] for seed in first if seed in second])
+    return [second[seed] - first[seed] for seed in first if seed in second]
 
 
 def _prior(variances: np.ndarray, degrees: np.ndarray) -> tuple[float, float]:

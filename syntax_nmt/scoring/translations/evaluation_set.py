@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from types import MappingProxyType
 
 from syntax_nmt.data.subwords import (
@@ -135,8 +136,11 @@ class TestSet:
             quiet: no warnings.
 
         Raises:
-            UserError: a file is damaged, or the files have unequal numbers of sentences.
+            UserError: a file is damaged or given for two runs of a system, or the files have
+                unequal numbers of sentences.
         """
+        for name, paths in systems.items():
+            _refuse_same_runs(name, paths)
         read = {path: read_output(path) for paths in systems.values() for path in paths}
         translations = {
             name: tuple(_translations(path, read[path], linearised.get(name)) for path in paths)
@@ -193,6 +197,16 @@ def read_text(path: str) -> Text:
         UserError: it cannot be read or is not UTF-8.
     """
     return _text(path, read_lines(path))
+
+
+def _refuse_same_runs(name: str, paths: Sequence[str]) -> None:
+    """Refuses a file that is there twice: as two training seeds that do not differ at all."""
+    files = [Path(path).resolve() for path in paths]
+    for place, file in enumerate(files):
+        if file in files[:place]:
+            raise UserError(
+                f"{name}: {paths[place]} is given for two runs: give the file of each training seed"
+            )
 
 
 def _translations(path: str, output: GenerateOutput, brackets: LinearisedOutput | None) -> Text:

@@ -107,8 +107,11 @@ def student_test(
 
 
 def variance_of_mean(scores: Sequence[float]) -> float:
-    """The variance of the mean of runs over seeds, s²/n; 0 of a single run."""
-    return float(np.var(scores, ddof=1)) / len(scores) if len(scores) > 1 else 0.0
+    """The variance of the mean of runs over seeds, s²/n; 0 of a single run.
+
+    Exact: that of equal scores is 0, without a rest of rounding that would make them certain.
+    """
+    return statistics.variance(scores) / len(scores) if len(scores) > 1 else 0.0
 
 
 def _parts(
