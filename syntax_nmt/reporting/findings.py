@@ -29,9 +29,22 @@ _TABLES = {TEXT: "simple", PLAIN: PLAIN, MARKDOWN: "pipe", GITHUB: GITHUB, LATEX
 _NAME_WIDTH = 28  # of the first column, so that tables of a few columns stay within 100
 # Plain LaTeX has these only in mathematics.
 _IN_LATEX = {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "↓": r"$\downarrow$", "–": "--"}
-_IN_LATEX |= {"Δ": r"$\Delta$", "…": r"\dots{}", "−": "$-$", "→": r"$\to$", "×": r"$\times$"}
+_IN_LATEX |= {
+    "Δ": r"$\Delta$",
+    "…": r"\dots{}",
+    "−": "$-$",
+    "→": r"$\to$",
+    "←": r"$\leftarrow$",
+    "×": r"$\times$",
+}
 _IN_LATEX |= {"|": r"\textbar{}"}  # a dash in LaTeX's first encoding
-_IN_LATEX |= {"λ": r"$\lambda$", "α": r"$\alpha$", "β": r"$\beta$", "τ": r"$\tau$"}
+_IN_LATEX |= {
+    "λ": r"$\lambda$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "τ": r"$\tau$",
+    "κ": r"$\kappa$",
+}
 _MINUS = re.compile(r"(?<= )-(?=\d)")
 # Columns, code, HTML and links.
 _IN_MARKDOWN = re.compile(r"[\\|`]|<(?=[A-Za-z/!?])|\](?=\()")

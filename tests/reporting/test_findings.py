@@ -90,7 +90,7 @@ def test_latex_is_escaped_and_plain():
     assert "$-$1.5" in text
     assert text.startswith("\\begin{tabular}{lrr}\n\\toprule")
     assert text.isascii()
-    options = Table(["--lr 1e-3 × 2", "–"], [["β", "1"]]).render("latex")
+    options = Table(["--lr 1e-3 × 2", "–"], [["β ← κ", "1"]]).render("latex")
     assert options.isascii()
     assert r"-{}-lr 1e-3 $\times$ 2" in options
     assert "--" in options.split()  # the sign for no figure
