@@ -64,7 +64,8 @@ def compare(
     statistics = metrics.statistics(test_set.systems, test_set.references)
     for pair in found:
         pair.scores = _differences(pair, metrics, test_set, statistics, seeds)
-    longer = {system.name: system.runs for system in USUAL.exceeded(test_set).systems}
+    exceeded = USUAL.exceeded(test_set)
+    longer = {} if exceeded is None else {each.name: each.runs for each in exceeded.systems}
     changed = {name for name, runs in longer.items() if sum(runs)}
     if not changed:
         return found, None

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
 from syntax_nmt.scoring.groups import GroupTable
@@ -15,6 +14,7 @@ from syntax_nmt.scoring.translations.lengths import LongTranslations
 from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
     SIGN,
+    ComparedScores,
     SignificanceTests,
     Statistics,
     adjust,
@@ -27,11 +27,11 @@ from syntax_nmt.scoring.translations.results import (
     ScoredSystem,
     balanced_notes,
     column_of,
+    difference_text,
     have_intervals,
     interval_text,
     score_cell,
     signature_lines,
-    signed,
 )
 from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_test
 from syntax_nmt.scoring.translations.significance import SIGNIFICANT
@@ -63,7 +63,7 @@ class Comparison(CommandResult):
 
     Attributes:
         sentences: number of those translated.
-        references: their files.
+        references: their files; none of marks.
         baseline: name of the first system.
         metrics: by name.
         systems: the baseline first.
@@ -97,7 +97,11 @@ class Comparison(CommandResult):
         words, groups = self.words_by or [], self.groups or []
         tables = [*(self._table(name, digits) for name in self.metrics)]
         others = range(1, len(self.systems))
-        tables += [table.table(place, digits) for table in groups for place in others]
+        tables += [
+            table.table(place, digits, column_of(self.metrics, table.metric))
+            for table in groups
+            for place in others
+        ]
         tables += comparison_tables(words, digits)
         runs = self._scores_of_runs(digits) if of_runs else ()
         of_groups = dict.fromkeys(note for table in groups for note in table.notes())
@@ -121,14 +125,16 @@ class Comparison(CommandResult):
         meanings = {name: ": ".join(TEST_COLUMNS[name]) for name in made}
         over_seeds = [meanings.pop(name) for name in _OVER_SEEDS if name in made]
         if self._has_intervals:
-            over_seeds.append(f"{INTERVAL}: interval of Δ over seeds and sentences")
+            sentences = " and sentences" if "seeds" in made else ""
+            over_seeds.append(f"{INTERVAL}: interval of Δ over seeds{sentences}")
         yield from ("; ".join(each) for each in (of_scores, meanings.values(), over_seeds) if each)
         if "sign_test" in made:
             yield f"{_SIGNS}: the baseline's corpus score if one of its sentences is the system's"
         others = len(self.systems) - 1
         if others > 1:
             yield f"in brackets and for *: p after Holm's adjustment over the {others} systems"
-        bleu = [system.scores["BLEU"].score for system in self.systems if "BLEU" in self.metrics]
+        of_bleu = [system.scores["BLEU"] for system in self.systems if "BLEU" in self.metrics]
+        bleu = [score.score for score in of_bleu if score.score is not None]
         if bleu and max(bleu) < _LEAST_BLEU:
             yield f"all systems are below {_LEAST_BLEU} BLEU, where differences say little"
         if self.cut is not None:
@@ -155,11 +161,10 @@ class Comparison(CommandResult):
         rows = []
         for system in self.systems:
             score = system.scores[metric]
-            row = [system.name, score_cell(score, digits)]
-            row.append(NO_FIGURE if score.difference is None else signed(score.difference, digits))
+            row = [system.name, score_cell(score, digits), difference_text(score, digits)]
             row += [test.marked_p() for test in score.tests().values()]
-            if self._has_intervals and score.seeds is not None:
-                row.append(interval_text(score.seeds, digits))
+            if self._has_intervals and score.over_seeds is not None:
+                row.append(interval_text(score.over_seeds, digits))
             if score.sign_test is not None:
                 signs = score.sign_test
                 row.append(f"{signs.better}/{signs.worse}/{signs.equal}")
@@ -174,7 +179,24 @@ class Comparison(CommandResult):
 def corpus_comparison(
     metrics: MetricSet, test_set: TestSet, statistics: Statistics, tests: SignificanceTests
 ) -> Comparison:
-    """Compares the systems of a test set with the first one.
+    """Compares the systems of a test set with the first one."""
+    systems = [
+        ComparedSystem(system.name, system.files, of_system, system.balanced_trees)
+        for system, of_system in zip(test_set.systems, compared_scores(metrics, statistics, tests))
+    ]
+    return Comparison(
+        test_set.sentences,
+        [reference.name for reference in test_set.references],
+        systems[0].name,
+        metrics.descriptions(**tests.signature()),
+        systems,
+    )
+
+
+def compared_scores(
+    metrics: MetricSet, statistics: Statistics, tests: SignificanceTests
+) -> list[ComparedScores]:
+    """The scores of each system, and the tests of their differences from the first one's.
 
     Where there are several, p-values are adjusted over them, by metric and test (Holm).
     """
@@ -188,17 +210,7 @@ def corpus_comparison(
     if len(scores) > 2:
         for name in metrics.names:
             adjust(of_system[name] for of_system in scores[1:])
-    systems = [
-        ComparedSystem(system.name, system.files, of_system, system.balanced_trees)
-        for system, of_system in zip(test_set.systems, scores)
-    ]
-    return Comparison(
-        test_set.sentences,
-        [reference.name for reference in test_set.references],
-        systems[0].name,
-        metrics.descriptions(**tests.signature()),
-        systems,
-    )
+    return scores
 
 
 def _sign_test(

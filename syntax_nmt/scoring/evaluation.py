@@ -14,7 +14,7 @@ from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import USUAL, LengthBins, LengthLimit
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.output_formats import parse_factors
-from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
+from syntax_nmt.scoring.translations.paired_tests import SignificanceTests, refuse_unpaired_blocks
 from syntax_nmt.scoring.translations.resampling import Confidence
 from syntax_nmt.scoring.words.bucket_scores import compare_words, score_words
 from syntax_nmt.scoring.words.matches import factor_accuracies
@@ -92,18 +92,20 @@ def compare(
         groups: how to group sentences; None = not at all.
 
     Raises:
-        UserError: fewer than two systems; `cut` has no source, or a metric is of translations that
-            are not cut; files of `words` or `groups` are damaged or of another text.
+        UserError: fewer than two systems, or blocks of unequal runs; `cut` has no source in words,
+            or something is of translations that are not cut; files of `words` or `groups` are
+            damaged or of another text.
     """
     if len(test_set.systems) < 2:
         count = "one" if test_set.systems else "no"
         raise UserError(f"{count} system: give the baseline first, then those to compare with it")
+    refuse_unpaired_blocks(tests, test_set.systems)
     metrics = metrics or MetricSet()
     if cut is not None:
-        if metrics.given:
+        if metrics.given or (words is not None and words.hypothesis_conllu):
             raise UserError(
-                "cut: sentence scores and word links are of translations that are not cut: leave "
-                "one out"
+                "cut: sentence scores, word links and trees of translations are of such that are "
+                "not cut: leave one out"
             )
         if test_set.source is None:
             raise UserError("cut: no lengths are known: give the source text")
@@ -122,6 +124,7 @@ def compare(
     found = corpus_comparison(metrics, test_set, statistics, tests)
     found.words_by = of_words
     if groups is not None:
+        found.metrics = metrics.descriptions(**tests.signature(of_groups=True))
         found.groups = [
             table
             for kind in of_kinds

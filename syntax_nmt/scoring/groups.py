@@ -39,7 +39,7 @@ from syntax_nmt.scoring.translations.results import (
     signed,
 )
 from syntax_nmt.scoring.translations.seed_tests import population_test
-from syntax_nmt.scoring.translations.significance import SeedTest, adjust_tests
+from syntax_nmt.scoring.translations.significance import NO_SPREAD, SeedTest, adjust_tests
 
 
 @dataclass(kw_only=True)
@@ -95,11 +95,12 @@ class GroupTable(Result):
     least_sentences: int
     more_digits: int = field(default=0)
 
-    def table(self, place: int, digits: int) -> Table:
+    def table(self, place: int, digits: int, metric: str) -> Table:
         """The differences of the system at a place from the first one.
 
         Args:
             digits: after the point.
+            metric: its name in tables.
         """
         digits += self.more_digits
         pairs = [(group.systems[0], group.systems[place]) for group in self.groups]
@@ -109,7 +110,7 @@ class GroupTable(Result):
             [group.label, str(group.sentences), *row, *_interaction_cells(score, digits)]
             for group, (_, score), row in zip(self.groups, pairs, rows)
         ]
-        title = f"{self.metric} by {self.by}; p after Holm's adjustment over the groups"
+        title = f"{metric} by {self.by}; p after Holm's adjustment over the groups"
         return Table(head, rows, title)
 
     def notes(self) -> Iterator[str]:
@@ -127,7 +128,9 @@ def _interaction_cells(score: GroupScore, digits: int) -> list[str]:
     test = score.interaction_test
     if score.interaction is None or test is None:
         return [NO_FIGURE] * 3
-    return [signed(score.interaction, digits), interval_text(test, digits), test.marked_p_holm()]
+    # Also of few seeds, as it is then over sentences.
+    p_value = NO_SPREAD if test.p_value is None else test.marked_p_holm()
+    return [signed(score.interaction, digits), interval_text(test, digits), p_value]
 
 
 @dataclass(frozen=True)
@@ -238,12 +241,13 @@ def _masked(run: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
 
 Interaction = tuple[float, SeedTest]
+"""The difference of gains, and its test."""
 
 
 def _interactions(
     measures: GroupMeasures, statistics: Statistics, tests: SignificanceTests
-) -> list[list[list[Interaction]]]:
-    """By system but the first, by group and metric."""
+) -> list[list[list[Interaction | None]]]:
+    """By system but the first, by group and metric; None where a side has nothing to score."""
     drawn = [
         bootstrap_scores(of_system, measures.contrast_rows, tests.resamples, tests.seed)
         for of_system in statistics
@@ -264,8 +268,10 @@ def _interactions(
 
 def _interaction(
     runs: Sequence[np.ndarray], drawn: Sequence[np.ndarray], place: int, column: int
-) -> Interaction:
+) -> Interaction | None:
     first, second = (runs[i][:, column] for i in (0, place))
+    if np.isnan([*first, *second]).any():
+        return None
     test = population_test(
         first.tolist(), second.tolist(), drawn[0][:, :, column], drawn[place][:, :, column]
     )

@@ -21,10 +21,9 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult, Result
-from syntax_nmt.scoring.comparison import Comparison, corpus_comparison
+from syntax_nmt.scoring.comparison import ComparedSystem, Comparison, compared_scores
 from syntax_nmt.scoring.rating_sheet import CRITERIA, Criterion, Key, KeyItem
-from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text
-from syntax_nmt.scoring.translations.metrics import MetricSet
+from syntax_nmt.scoring.translations.metrics import MetricDescription, MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
     BOOTSTRAP,
     RANDOMISATION,
@@ -184,24 +183,25 @@ def rate(key: Key, marks: Mapping[str, Marks], tests: SignificanceTests) -> Rati
     items: dict[int, list[KeyItem]] = {}
     for each in key.items:
         items.setdefault(each.line, []).append(each)
-    lines = [
-        line
-        for line, of_line in items.items()
+    rated = [
+        of_line
+        for of_line in items.values()
         if any(_whole_marks(of_line, raters, criterion) for criterion in CRITERIA)
     ]
-    of_lines = [items[line] for line in lines]
-    found = [_scores(key.systems, of_lines, raters, criterion) for criterion in CRITERIA]
-    criteria = [each for each in found if each is not None]
-    if not criteria:
+    if not rated:
         raise UserError(f"{', '.join(marks)}: {_NONE_WHOLE}: fill in more of the sheet")
-    metrics = MetricSet((), given=criteria)
-    statistics = [
-        [np.concatenate(columns, axis=1) for columns in zip(*of_system)]
-        for of_system in zip(*(each.statistics() for each in criteria))
-    ]
-    text = Text("the sheet", tuple(map(str, lines)))
-    systems = tuple(System(name, (text,)) for name in key.systems)
-    comparison = corpus_comparison(metrics, TestSet(systems, (text,), None), statistics, tests)
+    metrics: dict[str, MetricDescription] = {}
+    systems = [ComparedSystem(name, [], {}) for name in key.systems]
+    for criterion in CRITERIA:
+        found = _scores(key.systems, rated, raters, criterion)
+        if found is not None:
+            # Apart from the others, as tests draw among the sentences that have marks.
+            alone = MetricSet((), given=found)
+            metrics |= alone.descriptions(**tests.signature())
+            scores = compared_scores(alone, found.statistics(), tests)
+            for system, of_system in zip(systems, scores):
+                system.scores |= of_system
+    comparison = Comparison(len(rated), [], key.systems[0], metrics, systems)
     marked = {name: sum(map(bool, of_rater.values())) for name, of_rater in marks.items()}
     return Ratings(key.sheet, len(key.items), marked, comparison, [*_agreement(marks)])
 
@@ -226,31 +226,29 @@ def _scores(
 ) -> SentenceScores | None:
     """The mean marks of the sentences by system, by raters who marked all of a sentence.
 
-    A sentence without such raters has no weight. None = there are none at all.
+    A sentence without such raters is left out. None = there are no others.
 
     Args:
         items: the translations of each sentence.
     """
     unit = 100 if criterion.highest == 1 else 1
-    values = {name: np.zeros(len(items)) for name in systems}
-    weights = np.zeros(len(items))
-    for place, of_line in enumerate(items):
+    values: dict[str, list[float]] = {name: [] for name in systems}
+    count = 0
+    for of_line in items:
         whole = _whole_marks(of_line, marks, criterion)
         if whole:
-            weights[place] = 1
+            count += 1
             for each, mean in zip(of_line, unit * np.mean(whole, axis=0)):
                 for name in each.systems:
-                    values[name][place] = mean
-    count = int(weights.sum())
+                    values[name].append(float(mean))
     if not count:
         return None
     about = "percent of translations" if criterion.highest == 1 else f"0 to {criterion.highest}"
     return SentenceScores(
         criterion.name,
         criterion.higher_is_better,
-        [[values[name]] for name in systems],
-        [[weights]] * len(systems),
-        f"mean of the raters over {count} sentences, {about}",
+        [[np.array(values[name])] for name in systems],
+        about=f"mean of the raters over {count} sentences, {about}",
     )
 
 

@@ -24,7 +24,7 @@ from syntax_nmt.scoring.translations.results import (
     score_cell,
     signature_lines,
 )
-from syntax_nmt.scoring.translations.seed_tests import spread
+from syntax_nmt.scoring.translations.seed_tests import mean_and_spread
 from syntax_nmt.scoring.words.bucket_tables import BucketTable, score_tables, word_notes
 from syntax_nmt.text.unspaced import lacks_spaces
 
@@ -224,7 +224,7 @@ def mean_scores(
         confidence: None = no intervals.
     """
     found = {
-        name: Score(mean(of_runs), spread(of_runs), None)
+        name: Score(*mean_and_spread(of_runs), None)
         for name, of_runs in metrics.run_scores(statistics).items()
     }
     if confidence is not None:
@@ -232,7 +232,8 @@ def mean_scores(
             statistics, metrics.score_rows, confidence.resamples, confidence.seed
         )
         for score, column in zip(found.values(), drawn.mean(axis=1).T):
-            score.interval = interval(column)
+            if score.score is not None:
+                score.interval = interval(column)
     return found
 
 

@@ -114,6 +114,11 @@ def test_seeds_as_blocks_of_two_systems_are_the_paired_t_test(tmp_path, capsys):
     assert (found["seeds"], found["degrees"]) == ([3], 2)
     assert found["p_value"] == pytest.approx(wanted.pvalue)
     assert [found["low"], found["high"]] == pytest.approx([interval.low, interval.high])
+    text = "\n".join(main_text(capsys, *arguments, "--tests", "blocks"))
+    assert f"{found['low']:+.1f} to {found['high']:+.1f}" in text
+    assert "95 %: interval of Δ over seeds\n" in text
+    message = refused(*arguments[:-1], "--tests", "blocks")
+    assert message.startswith("blocks: base has 3 runs, ours 2: give all systems the runs of the")
 
 
 def test_one_sentence(tmp_path, capsys):
@@ -121,11 +126,18 @@ def test_one_sentence(tmp_path, capsys):
     write(tmp_path / "one", ["a b c d"])
     write(tmp_path / "two", [""])
     arguments = ["compare", tmp_path / "one", tmp_path / "two", "-r", tmp_path / "ref"]
-    found = figures(capsys, *arguments, "--resamples", 9, "--trials", 9)
+    found = figures(capsys, *arguments, "--resamples", 40, "--trials", 9)
     signs = found["systems"][1]["scores"]["BLEU"]["sign_test"]
     assert signs == {"better": 0, "worse": 1, "equal": 0, "p_value": 1}
-    main([*map(str, arguments), "--trials", "9", "--resamples", "9"])
-    assert "on 1 sentences the p-values of resampling mean little" in capsys.readouterr().err
+    note = "on 1 sentences the p-values of resampling mean little"
+    main([*map(str, arguments), "--trials", "9", "--resamples", "40"])
+    assert note in capsys.readouterr().err
+    main([*map(str, arguments), "--tests", "sign", "seeds", "blocks"])
+    assert note not in capsys.readouterr().err
+    few = "39 resamples: give 40 or more, as an interval leaves out the outermost fortieth"
+    assert refused(*arguments, "--resamples", 39).startswith(few)
+    score = ["score", tmp_path / "one", "-r", tmp_path / "ref", "--confidence"]
+    assert refused(*score, "--confidence-n", 39).startswith(few)
 
 
 def test_one_system_is_refused(files):
@@ -256,7 +268,9 @@ def test_lengths_are_words_of_the_trees_or_else_of_the_source(files, capsys, tre
         lengths = lengths[::-1]
         options += ["--conllu", write_conllu(files / "trees", REFERENCE[::-1])]
     command = ["compare", files / "base", files / "ours", "-r", files / "ref", *GROUP_OPTIONS]
-    (table,) = figures(capsys, *command, *options)["groups"]
+    found = figures(capsys, *command, *options, "--tests", "randomisation")
+    assert "|bs:40|ar:50|seed:12345|" in found["metrics"]["BLEU"]["signature"]
+    (table,) = found["groups"]
     members = [i for i, length in enumerate(lengths) if length < 12]
     assert table["groups"][0]["sentences"] == len(members)
     score = table["groups"][0]["systems"][0]["score"]
@@ -274,6 +288,18 @@ def test_the_interactions_of_two_groups_are_one(files, capsys):
     for test in (short["interaction_test"], long["interaction_test"]):
         assert test["p_value"] == pytest.approx(short["interaction_test"]["p_value"])
         assert test["p_holm"] == test["p_value"] < 0.9
+
+
+def test_groups_without_a_difference(files, capsys):
+    """One run of each is enough for the test over sentences: it is the spread that lacks."""
+    write(files / "same", OUTPUTS["base"])
+    command = ["compare", files / "base", files / "same", "-r", files / "ref", "-m", "ter"]
+    trees = write_conllu(files / "trees", REFERENCE)
+    options = ["--by", "length", "--conllu", trees, "--bins", "13", "--resamples", 40]
+    text = main_text(capsys, *command, *options, "--trials", 9)
+    assert any(line.startswith("TER ↓ by length; p after") for line in text)
+    rows = [line for line in text if line.startswith(("<13", "≥13"))]
+    assert [row.endswith("no spread") for row in rows] == [True, True]
 
 
 def test_why_a_group_is_not_tested(files, capsys):

@@ -14,7 +14,7 @@ from syntax_nmt.errors import UserError
 
 REFERENCE = sentences(120)
 SOURCE = [" ".join("s" for _ in line.split()) for line in REFERENCE]
-FEW = scoring.SignificanceTests(resamples=30, trials=30)
+FEW = scoring.SignificanceTests(resamples=40, trials=30)
 SYSTEMS = {"base": ("base1", "base2", "base3"), "ours": ("ours1", "ours2", "ours3")}
 
 
@@ -74,7 +74,7 @@ def test_metrics(files, test_set, capsys, settings, options):
     metrics = scoring.MetricSet(names, scoring.MetricSettings(**settings))
     given = ["--metrics", *names, *options] if "--metrics" not in options else options
     same(scoring.score(test_set, metrics), command(capsys, files, "score", *given))
-    few = ["--resamples", 30, "--trials", 30]
+    few = ["--resamples", 40, "--trials", 30]
     expected = command(capsys, files, "compare", *given, *few)
     same(scoring.compare(test_set, metrics, FEW), expected)
 
@@ -101,17 +101,17 @@ def test_words_by_bucket(files, test_set, capsys):
     options += ["--least-words", 5, "--metrics", "bleu"]
     bleu = scoring.MetricSet(["bleu"])
     same(scoring.score(test_set, bleu, words=words), command(capsys, files, "score", *options))
-    few = ["--resamples", 30, "--trials", 30]
+    few = ["--resamples", 40, "--trials", 30]
     found = scoring.compare(test_set, bleu, FEW, words=words)
     same(found, command(capsys, files, "compare", *options, *few))
 
 
 COMPARISONS = [
     (scoring.SignificanceTests(("sign",), seed=5), {}, ["--tests", "sign", "--seed", 5]),
-    (scoring.SignificanceTests(("seeds", "bootstrap"), resamples=25, seed=7), {},
-     ["--tests", "seeds", "bootstrap", "--resamples", 25, "--seed", 7]),
+    (scoring.SignificanceTests(("seeds", "bootstrap"), resamples=41, seed=7), {},
+     ["--tests", "seeds", "bootstrap", "--resamples", 41, "--seed", 7]),
     (FEW, {"cut": scoring.LengthLimit.of("0.5,2")},
-     ["--cut", "0.5,2", "--resamples", 30, "--trials", 30]),
+     ["--cut", "0.5,2", "--resamples", 40, "--trials", 30]),
 ]  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def test_sentence_scores(files, test_set, capsys):
     options = ["--metrics", "bleu", "--sentence-metric", "COMET", "--sentence-lower"]
     for name, paths in given.items():
         options += ["--sentence-scores", name, *paths]
-    few = ["--resamples", 30, "--trials", 30]
+    few = ["--resamples", 40, "--trials", 30]
     same(found, command(capsys, files, "compare", *options, *few))
 
 

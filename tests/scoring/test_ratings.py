@@ -12,7 +12,7 @@ from translations import figures, noisy, refused, sentences, write
 
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.rating_sheet import CRITERIA, Key, KeyItem
-from syntax_nmt.scoring.ratings import cohens_kappa, rate
+from syntax_nmt.scoring.ratings import TESTS, cohens_kappa, rate
 from syntax_nmt.scoring.translations.paired_tests import SIGN, SignificanceTests
 
 REFERENCE = sentences(60)
@@ -183,6 +183,23 @@ def test_equal_systems_with_unmarked_translations():
         p_values.append(found.systems[1].scores["adequacy"].sign_test.p_value)
     share = sum(p < 0.05 for p in p_values) / len(p_values)
     assert share < 0.05 + 3 * (0.05 * 0.95 / len(p_values)) ** 0.5
+
+
+def test_tests_draw_among_the_sentences_that_have_marks():
+    """Fluency of two sentences: no resample is without them, as if nothing were worth 0."""
+    items = [KeyItem(f"{line}{name}", line, [name]) for line in range(30) for name in "ab"]
+    marks = {each.item: {"adequacy": 4} for each in items}
+    for each in items[:4]:
+        marks[each.item]["fluency"] = 4
+    found = rate(Key("sheet", ["a", "b"], items), {"anna": marks}, SignificanceTests(TESTS))
+    assert found.comparison.sentences == 30
+    for system in found.comparison.systems:
+        bounds = system.scores["fluency"].interval
+        assert (bounds.low, bounds.high) == (4, 4)
+    signs = found.comparison.systems[1].scores["fluency"].sign_test
+    assert (signs.better, signs.worse, signs.equal) == (0, 0, 2)
+    written = found.to_json()["comparison"]
+    assert written["references"] == written["systems"][0]["files"] == []
 
 
 def test_criteria_without_a_whole_sentence(sheet, capsys):

@@ -175,7 +175,7 @@ def test_empty_sentences(tmp_path, capsys, output, reference):
     write(tmp_path / "out", output)
     found = scores_of(
         figures(
-            capsys, "score", tmp_path / "out", "-r", tmp_path / "ref", "--confidence", "-cin", 9
+            capsys, "score", tmp_path / "out", "-r", tmp_path / "ref", "--confidence", "-cin", 40
         )
     )
     assert found["RIBES"] == (50 if len(output) == 2 else 0)

@@ -92,6 +92,9 @@ def test_refusals(files):
     assert "2 files for 1 runs" in message(*named, files / "a.scores", files / "b.scores")
     named = [*named, files / "a.scores", "--sentence-metric", "chrF2"]
     assert "chrF2 is computed here, too" in message(*named)
+    order = links(files / "links", [range(len(line.split())) for line in REFERENCE])
+    tau = [*named[:-1], "τ", "--output-links", "a", order]
+    assert "τ is computed here, too: give their metric another name" in message(*tau)
     main([*map(str, ["score", files / "a", "-r", files / "ref", "-m", "bleu", *named])])
 
 
@@ -163,6 +166,40 @@ def test_order_in_compare(tmp_path, capsys, reference):
     assert ["p sign" in head for head in heads] == [True, False]
     order = "reference" if reference else "source"
     assert found["metrics"]["τ"]["signature"].startswith(f"order of the {order}, mean over")
+
+
+def test_sentences_without_pairs(tmp_path, capsys):
+    """τ of two sentences: draws without them do not count. A group without any has no τ."""
+    lines = ["a b c"] * 60
+    files = {name: write(tmp_path / name, lines) for name in ("ref", "base", "ours")}
+    arguments = ["compare", files["base"], files["ours"], "-r", files["ref"], "-m", "bleu"]
+    for name in ("base", "ours"):
+        orders = [[0, 1, 2]] * 2 + [[0]] * 58
+        arguments += ["--output-links", name, links(tmp_path / f"{name}.links", orders)]
+    source = write(tmp_path / "source", ["x"] * 30 + ["x y z"] * 30)
+    arguments += ["--resamples", 100, "--trials", 50, "--source", source]
+    arguments += ["--by", "length", "--bins", "2"]
+    found = figures(capsys, *arguments)
+    for system in found["systems"]:
+        assert system["scores"]["τ"]["score"] == 1
+        assert system["scores"]["τ"]["interval"]["low"] == 1
+        assert system["scores"]["swapped"]["interval"]["half_width"] == 0
+    table = next(each for each in found["groups"] if each["metric"] == "τ")
+    short, long = (group["systems"] for group in table["groups"])
+    assert short[1]["score"] == 1
+    assert short[1]["randomisation"]["p_holm"] == short[1]["randomisation"]["p_value"]  # one group
+    for system in long:
+        assert system == {"name": system["name"], "score": None, "spread": None, "runs": []}
+    assert not any("interaction" in system for system in (*short, *long))
+    main([*map(str, arguments)])
+    text = capsys.readouterr().out
+    table = text[text.index("τ by length") :].splitlines()
+    assert [line.split()[2:] for line in table if line.startswith("≥2")] == [["–"] * 9] * 2
+    score = ["score", files["base"], "-r", files["ref"], "-m", "bleu", *arguments[7:10]]
+    score += ["--source", source, "--bins", "2", "--confidence", "--confidence-n", 50]
+    bins = figures(capsys, *score)["by_length"]["bins"]
+    nothing = {"score": None, "spread": None, "interval": None}
+    assert bins[1]["scores"]["τ"]["base"] == bins[1]["scores"]["swapped"]["base"] == nothing
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,13 @@ from syntax_nmt.scoring.translations.metrics import (
     MetricSet,
     MetricSettings,
 )
-from syntax_nmt.scoring.translations.paired_tests import SIGN, TESTS, USUAL_TESTS, SignificanceTests
+from syntax_nmt.scoring.translations.paired_tests import (
+    BOOTSTRAP,
+    RANDOMISATION,
+    TESTS,
+    USUAL_TESTS,
+    SignificanceTests,
+)
 from syntax_nmt.scoring.translations.resampling import RESAMPLES, SEED, TRIALS
 from syntax_nmt.scoring.translations.sentence_scores import SentenceScores
 from syntax_nmt.scoring.word_order import word_order
@@ -234,6 +240,7 @@ def significance_tests(args: argparse.Namespace, test_set: TestSet) -> Significa
     Args:
         test_set: the texts to compare.
     """
-    if len(test_set.systems) > 1 and test_set.sentences < _FEW and set(args.tests) - {SIGN}:
+    resampled = {BOOTSTRAP, RANDOMISATION}.intersection(args.tests)
+    if len(test_set.systems) > 1 and test_set.sentences < _FEW and resampled:
         note(f"on {test_set.sentences} sentences the p-values of resampling mean little")
     return SignificanceTests(tuple(args.tests), args.resamples, args.trials, args.seed)

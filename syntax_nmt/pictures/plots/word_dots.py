@@ -37,22 +37,25 @@ def word_dots(table: BucketTable, differences: bool = False) -> WordDots:
         if not differences:
             systems[name] = [_point(each.score, each.interval) for each in scores]
         elif place:
-            points = [_point(each.difference or 0.0, each.seeds) for each in scores]
-            systems[f"{name} − {names[0]}"] = list(points)
+            systems[f"{name} − {names[0]}"] = [
+                _point(each.difference, each.over_seeds) for each in scores
+            ]
     groups = [Group(bucket.bucket, bucket.words) for bucket in buckets]
     barred = any(point and point.low is not None for line in systems.values() for point in line)
     return WordDots(groups, systems, _about(table, differences, barred))
 
 
 def _about(table: BucketTable, differences: bool, barred: bool) -> str:
-    unit, over = ("difference in points", " over seeds and sentences") if differences else ("%", "")
+    unit, over = ("difference in points", " over seeds") if differences else ("%", "")
+    if any(each.seeds is not None for bucket in table.tested() for each in bucket.systems):
+        over += " and sentences" * differences
     if table.is_of_bits:
         unit = "difference; less is better" if differences else "less is better"
     lines = [f"{table} ({unit})"]
     if barred:
         lines.append(f"bars: 95 % intervals{over}")
     elif differences:
-        lines.append("intervals need three seeds of each system")
+        lines.append("intervals need a test over seeds, and three of each system")
     lines.append("in brackets: words of the reference")
     left_out = len(table.buckets) - len(table.tested())
     if left_out:
@@ -60,5 +63,7 @@ def _about(table: BucketTable, differences: bool, barred: bool) -> str:
     return "\n".join(lines)
 
 
-def _point(value: float, bounds: Interval | SeedTest | None) -> Point:
+def _point(value: float | None, bounds: Interval | SeedTest | None) -> Point | None:
+    if value is None:
+        return None
     return Point(value) if bounds is None else Point(value, bounds.low, bounds.high)

@@ -15,7 +15,7 @@ from syntax_nmt.scoring.scores import Scores, corpus_scores
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.lengths import LengthBins
 from syntax_nmt.scoring.translations.metrics import MetricSet
-from syntax_nmt.scoring.translations.paired_tests import SignificanceTests
+from syntax_nmt.scoring.translations.paired_tests import SignificanceTests, refuse_unpaired_blocks
 from syntax_nmt.scoring.translations.resampling import Confidence
 from syntax_nmt.scoring.words.bucket_scores import compare_words, score_words
 from syntax_nmt.scoring.words.bucket_tables import BucketTable
@@ -82,9 +82,10 @@ def report_data(
         words: what to count of words by bucket; None = nothing.
 
     Raises:
-        UserError: a file is damaged, of other sentences, or of no known system; or a sentence is
-            wanted that is not there.
+        UserError: a file is damaged, of other sentences, or of no known system; blocks are of
+            unequal runs; or a sentence is wanted that is not there.
     """
+    refuse_unpaired_blocks(tests, test_set.systems)
     trainings = {name: [read_training_log(path) for path in paths] for name, paths in logs.items()}
     of_sentences = read_structures(structures, test_set, bases)
     chrf = metrics.names[metrics.keys.index(CHRF)]

@@ -117,8 +117,7 @@ class MetricSet:
             "char-BLEU" if key == "char-bleu" else self._score(i, [0.0] * width).name
             for i, (key, width) in enumerate(zip(self.keys, widths))
         )
-        computed = self.names[: len(self._metrics)]
-        for twice in (each.name for each in self.given if each.name in computed):
+        for twice in (name for name in self.names if self.names.count(name) > 1):
             raise UserError(
                 f"sentence scores: {twice} is computed here, too: give their metric another "
                 f"name, such as 'mean {twice}'"

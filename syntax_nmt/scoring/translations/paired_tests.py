@@ -2,23 +2,26 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import mean
 
 import numpy as np
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
 from syntax_nmt.scoring.translations.corpus_measures import CorpusMeasures
+from syntax_nmt.scoring.translations.evaluation_set import System
 from syntax_nmt.scoring.translations.resampling import (
     RESAMPLES,
     SEED,
     TRIALS,
     bootstrap_p_value,
     bootstrap_scores,
+    draws_of_scores,
     interval,
     randomisation_p_values,
+    refuse_few_resamples,
 )
 from syntax_nmt.scoring.translations.results import TEST_COLUMNS, ComparedScore
-from syntax_nmt.scoring.translations.seed_tests import seed_test, spread
+from syntax_nmt.scoring.translations.seed_tests import mean_and_spread, seed_test
 from syntax_nmt.scoring.translations.significance import ResampledTest, adjust_tests
 
 # As `--tests` names them. Fields of results have the same names, except `sign_test` for `sign`.
@@ -43,6 +46,9 @@ class SignificanceTests:
         trials: of approximate randomisation, at most.
         seed: of both.
         enough: as of :func:`randomisation_p_values`.
+
+    Raises:
+        UserError: too few resamples.
     """
 
     names: tuple[str, ...] = USUAL_TESTS
@@ -51,10 +57,17 @@ class SignificanceTests:
     seed: int = SEED
     enough: int | None = None
 
-    def signature(self) -> dict[str, object]:
-        """The parameters of the p-values, under sacrebleu's names."""
+    def __post_init__(self) -> None:
+        refuse_few_resamples(self.resamples)
+
+    def signature(self, of_groups: bool = False) -> dict[str, object]:
+        """The parameters of the p-values, under sacrebleu's names.
+
+        Args:
+            of_groups: interactions of groups are tested as well, whose intervals draw sentences.
+        """
         found: dict[str, object] = {}
-        if self.draws_sentences:
+        if self.draws_sentences or of_groups:
             found["bs"] = self.resamples
         if RANDOMISATION in self.names:
             found["ar"] = self.trials
@@ -66,25 +79,46 @@ class SignificanceTests:
         return BOOTSTRAP in self.names or SEEDS in self.names
 
 
+def refuse_unpaired_blocks(tests: SignificanceTests, systems: Sequence[System]) -> None:
+    """Refuses seeds as blocks of systems whose runs cannot be of the same seeds.
+
+    Raises:
+        UserError: there are different numbers of runs.
+    """
+    if BLOCKS not in tests.names:
+        return
+    for system in systems[1:]:
+        counts = len(systems[0].runs), len(system.runs)
+        if counts[0] != counts[1]:
+            raise UserError(
+                f"blocks: {systems[0].name} has {counts[0]} runs, {system.name} {counts[1]}: give "
+                "all systems the runs of the same seeds, in their order, or leave the test out"
+            )
+
+
 def differences(measures: CorpusMeasures, statistics: Statistics) -> list[ComparedScores]:
     """The scores of each system by measure, and their differences from the first system's."""
     found = [
-        {
-            name: ComparedScore(mean(of_runs), spread(of_runs), of_runs)
-            for name, of_runs in measures.run_scores(of_system).items()
-        }
+        {name: _score(of_runs) for name, of_runs in measures.run_scores(of_system).items()}
         for of_system in statistics
     ]
     for scores in found[1:]:
         for name, score in scores.items():
-            score.difference = score.score - found[0][name].score
+            first = found[0][name].score
+            if score.score is not None and first is not None:
+                score.difference = score.score - first
     return found
+
+
+def _score(of_runs: list[float]) -> ComparedScore:
+    score, of_spread = mean_and_spread(of_runs)
+    return ComparedScore(score, of_spread, [] if score is None else of_runs)
 
 
 def tested_differences(
     measures: CorpusMeasures, statistics: Statistics, tests: SignificanceTests
 ) -> list[ComparedScores]:
-    """The same with the tests of each difference, and intervals.
+    """The same with the tests of each difference, and intervals; none where a score is missing.
 
     Collins' sign test is not among them: it is of a whole corpus and its metrics.
     """
@@ -120,10 +154,12 @@ def _add_bootstrap(systems: Sequence[ComparedScores], drawn: Sequence[np.ndarray
     """
     for scores, found in zip(systems, drawn):
         for i, score in enumerate(scores.values()):
-            score.interval = interval(found[:, i])
+            if score.score is not None:
+                score.interval = interval(found[:, i])
             if score.difference is not None:
-                p_value = bootstrap_p_value(drawn[0][:, i], found[:, i], score.difference)
-                score.bootstrap = ResampledTest(p_value, 1 / (len(found) + 1))
+                first, own = draws_of_scores(drawn[0][:, i : i + 1], found[:, i : i + 1])
+                p_value = bootstrap_p_value(first, own, score.difference)
+                score.bootstrap = ResampledTest(p_value, 1 / (len(own) + 1))
 
 
 def _add_seeds(systems: Sequence[ComparedScores], drawn: Sequence[np.ndarray]) -> None:
@@ -134,9 +170,10 @@ def _add_seeds(systems: Sequence[ComparedScores], drawn: Sequence[np.ndarray]) -
     """
     for scores, of_system in zip(systems[1:], drawn[1:]):
         for i, (name, score) in enumerate(scores.items()):
-            score.seeds = seed_test(
-                systems[0][name].runs, score.runs, drawn[0][:, :, i], of_system[:, :, i]
-            )
+            if score.difference is not None:
+                score.seeds = seed_test(
+                    systems[0][name].runs, score.runs, drawn[0][:, :, i], of_system[:, :, i]
+                )
 
 
 def _add_blocks(systems: Sequence[ComparedScores]) -> None:
@@ -144,7 +181,8 @@ def _add_blocks(systems: Sequence[ComparedScores]) -> None:
     for name in systems[0]:
         blocks = SeedBlocks([dict(enumerate(scores[name].runs)) for scores in systems])
         for place, scores in enumerate(systems[1:], start=1):
-            scores[name].blocks = blocks.test(0, place)
+            if scores[name].difference is not None:
+                scores[name].blocks = blocks.test(0, place)
 
 
 def _add_randomisation(
@@ -163,4 +201,5 @@ def _add_randomisation(
             tests.enough,
         )
         for score, p_value in zip(scores.values(), found.tolist()):
-            score.randomisation = ResampledTest(p_value, 1 / (tests.trials + 1))
+            if score.difference is not None:
+                score.randomisation = ResampledTest(p_value, 1 / (tests.trials + 1))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.result import Result
 
 # The scores of corpora by all metrics (corpora × metrics), from sums of their statistics (corpora ×
@@ -26,6 +27,7 @@ ScoreRows = Callable[[np.ndarray], np.ndarray]
 
 SEED = 12345  # sacrebleu's own
 RESAMPLES = 1000
+LEAST_RESAMPLES = 40
 TRIALS = 10000
 _BLOCK = 4_000_000  # draws held in memory at once
 _PART = 250  # sentences whose statistics stay in the processor's cache
@@ -60,6 +62,19 @@ def bootstrap_scores(
     return np.concatenate(rows)
 
 
+def refuse_few_resamples(resamples: int) -> None:
+    """Refuses a number of resamples of which no 95 % interval can be read.
+
+    Raises:
+        UserError: there are fewer than :data:`LEAST_RESAMPLES`.
+    """
+    if resamples < LEAST_RESAMPLES:
+        raise UserError(
+            f"{resamples} resamples: give {LEAST_RESAMPLES} or more, as an interval leaves out the "
+            f"outermost fortieth of both sides (default: {RESAMPLES})"
+        )
+
+
 @dataclass(frozen=True)
 class Confidence:
     """How intervals are estimated.
@@ -67,10 +82,16 @@ class Confidence:
     Attributes:
         resamples: number of resampled test sets.
         seed: of the draws.
+
+    Raises:
+        UserError: too few resamples.
     """
 
     resamples: int = RESAMPLES
     seed: int = SEED
+
+    def __post_init__(self) -> None:
+        refuse_few_resamples(self.resamples)
 
     def signature(self) -> dict[str, object]:
         """The parameters under sacrebleu's names."""
@@ -94,12 +115,28 @@ class Interval(Result):
     half_width: float
 
 
-def interval(resampled: np.ndarray) -> Interval:
-    """The interval of one metric, from percentiles, as sacrebleu takes them."""
-    ordered = np.sort(resampled)
-    cut = len(ordered) // 40
+def interval(resampled: np.ndarray) -> Interval | None:
+    """The interval of one metric, from percentiles, as sacrebleu takes them.
+
+    Returns:
+        None where no resample has anything to score; those that have not (NaN) are left out.
+    """
+    ordered = np.sort(resampled[~np.isnan(resampled)])
+    if not len(ordered):
+        return None
+    cut = len(ordered) // LEAST_RESAMPLES
     low, high = float(ordered[cut]), float(ordered[-1 - cut])
     return Interval(float(ordered.mean()), low, high, (high - low) / 2)
+
+
+def draws_of_scores(*sides: np.ndarray) -> list[np.ndarray]:
+    """The draws in which all runs have something to score, and not NaN.
+
+    Args:
+        *sides: resamples × runs of each system, on the same test sets.
+    """
+    known = ~np.isnan(np.hstack(sides)).any(axis=1)
+    return [side[known] for side in sides]
 
 
 def bootstrap_p_value(baseline: np.ndarray, system: np.ndarray, difference: float) -> float:
@@ -132,7 +169,8 @@ def randomisation_p_values(
 
     Each trial reassigns the translations of every sentence to the two sides. With
     several runs, all of a sentence's translations are pooled (Clark et al., 2011, with sides of any
-    size). p is the share of trials whose difference is at least the real one.
+    size). p is the share of trials whose difference is at least the real one; trials in which a
+    side has nothing to score (NaN) do not count.
 
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
@@ -148,12 +186,13 @@ def randomisation_p_values(
     )
     real = np.abs(first - second)[0]
     rng = np.random.default_rng(seed)
-    made, beyond = 0, np.zeros(len(real), dtype=int)
+    made, beyond = np.zeros((2, len(real)), dtype=int)
     for shuffled in _shuffled_sums([*baseline, *system], trials, rng):
         sides = shuffled[: len(baseline)], shuffled[len(baseline) :]
         dealt, others = (_mean_scores(side, score_rows) for side in sides)
-        made += len(dealt)
-        beyond += (np.abs(dealt - others) >= real - _ROUNDING).sum(axis=0)
+        found = np.abs(dealt - others)
+        made += (~np.isnan(found)).sum(axis=0)
+        beyond += (found >= real - _ROUNDING).sum(axis=0)
         if enough is not None and (beyond >= enough).all():
             break
     return (beyond + 1) / (made + 1)

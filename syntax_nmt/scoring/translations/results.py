@@ -61,10 +61,10 @@ class ComparedScore(Result):
     """A score of a system, its difference from the baseline's, and the tests of the difference.
 
     Attributes:
-        score: the mean over runs.
+        score: the mean over runs; None where there is nothing to score.
         spread: standard deviation over runs; None of a single one.
-        runs: the score of each.
-        difference: from the baseline; None of the baseline itself.
+        runs: the score of each; none where there is nothing to score.
+        difference: from the baseline; None of the baseline itself, and where one has no score.
         interval: of the mean over test sets; None without the bootstrap.
         bootstrap: a test over sentences; None where it was not asked for, as are all tests.
         seeds: Welch's test over training seeds.
@@ -73,7 +73,7 @@ class ComparedScore(Result):
         sign_test: of Collins et al.
     """
 
-    score: float
+    score: float | None
     spread: float | None
     runs: list[float]
     difference: float | None = None
@@ -88,6 +88,11 @@ class ComparedScore(Result):
         """Those that were made, in the order of tables."""
         found = {name: getattr(self, name) for name in TEST_COLUMNS}
         return {name: test for name, test in found.items() if test is not None}
+
+    @property
+    def over_seeds(self) -> SeedTest | None:
+        """The test whose interval of the difference is shown: Welch's, or else that of blocks."""
+        return self.blocks if self.seeds is None else self.seeds
 
 
 @dataclass
@@ -132,7 +137,8 @@ def score_cell(score: Score | ComparedScore, digits: int) -> str:
 
 def have_intervals(scores: Iterable[ComparedScore]) -> bool:
     """Whether a test over seeds gave an interval of a difference."""
-    return any(score.seeds is not None and score.seeds.low is not None for score in scores)
+    made = (score.over_seeds for score in scores)
+    return any(test is not None and test.low is not None for test in made)
 
 
 def difference_cells(
@@ -152,11 +158,23 @@ def difference_cells(
     tests = [test for test in TEST_COLUMNS if test in made]
     lines = [[*names, "Δ", *(TEST_COLUMNS[test][0] for test in tests)]]
     for baseline, score in pairs:
-        scores = [f"{each.score:.{digits}f}" for each in (baseline, score)]
+        scores = [
+            NO_FIGURE if each.score is None else f"{each.score:.{digits}f}"
+            for each in (baseline, score)
+        ]
         found = score.tests()
         p_values = [found[t].marked_p_holm() if t in found else NO_FIGURE for t in tests]
-        lines.append([*scores, signed(score.difference or 0.0, digits), *p_values])
+        lines.append([*scores, difference_text(score, digits), *p_values])
     return lines
+
+
+def difference_text(score: ComparedScore, digits: int) -> str:
+    """The difference from the baseline.
+
+    Args:
+        digits: after the point.
+    """
+    return NO_FIGURE if score.difference is None else signed(score.difference, digits)
 
 
 def interval_text(test: SeedTest, digits: int) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
+from syntax_nmt.scoring.translations.resampling import draws_of_scores
 from syntax_nmt.scoring.translations.significance import FEWEST, SeedTest
 
 
@@ -29,6 +30,17 @@ def spread(scores: Sequence[float]) -> float | None:
         scores: of each run.
     """
     return statistics.stdev(scores) if len(scores) > 1 else None
+
+
+def mean_and_spread(scores: Sequence[float]) -> tuple[float | None, float | None]:
+    """The mean over runs, and their spread; None of both where a run has nothing to score (NaN).
+
+    Args:
+        scores: of each run.
+    """
+    if any(map(math.isnan, scores)):
+        return None, None
+    return statistics.mean(scores), spread(scores)
 
 
 def seed_test(
@@ -44,7 +56,8 @@ def seed_test(
     Args:
         baseline: score of each run.
         system: likewise; the number of runs may differ.
-        drawn_baseline: scores of the same runs on resampled test sets (resamples × runs).
+        drawn_baseline: scores of the same runs on resampled test sets (resamples × runs); NaN =
+            there is nothing to score.
         drawn_system: on the same test sets.
     """
     seeds, parts = _parts(baseline, system)
@@ -75,7 +88,9 @@ def population_test(
     difference = float(np.mean(system) - np.mean(baseline))
     degrees: float | None = None
     if min(seeds) < FEWEST:
-        variance = float(np.var(drawn_system.mean(axis=1) - drawn_baseline.mean(axis=1), ddof=1))
+        sides = draws_of_scores(drawn_baseline, drawn_system)
+        first, second = (side.mean(axis=1) for side in sides)
+        variance = float(np.var(second - first, ddof=1)) if len(first) > 1 else 0.0
     else:
         variance = sum(parts) + max(0.0, _shared_variance(drawn_baseline, drawn_system))
     if not variance:
@@ -147,7 +162,10 @@ def _shared_variance(baseline: np.ndarray, system: np.ndarray) -> float:
         baseline: resamples × runs.
         system: likewise, on the same test sets.
     """
-    first, covariances = baseline.shape[1], np.cov(np.hstack([baseline, system]), rowvar=False)
+    sides = np.hstack(draws_of_scores(baseline, system))
+    if len(sides) < 2:
+        return 0.0
+    first, covariances = baseline.shape[1], np.cov(sides, rowvar=False)
     within = [covariances[:first, :first], covariances[first:, first:]]
     alike = [block[~np.eye(len(block), dtype=bool)].mean() for block in within]
     return float(sum(alike) - 2 * covariances[:first, first:].mean())

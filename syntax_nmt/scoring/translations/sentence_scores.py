@@ -90,13 +90,13 @@ class SentenceScores:
         return Score(self.name, float(self.score_rows(np.array(sums, dtype=float)[None])[0]))
 
     def score_rows(self, sums: np.ndarray) -> np.ndarray:
-        """The scores of many corpora; 0 of one without weight.
+        """The scores of many corpora; NaN of one without weight, where there is nothing to score.
 
         Args:
             sums: of each corpus, over its sentences (corpora × statistics).
         """
         total, weight = sums.T
-        return np.divide(total, weight, out=np.zeros_like(total), where=weight != 0)
+        return np.divide(total, weight, out=np.full_like(total, np.nan), where=weight != 0)
 
     @property
     def small(self) -> bool:

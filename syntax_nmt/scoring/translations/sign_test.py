@@ -55,8 +55,6 @@ def collins_sign_test(
     translations of a sentence are replaced together: so a difference between runs of one system is
     not taken for one between systems. Runs of the side that has fewer count more often.
 
-    A sentence without any statistics, as one that nobody rated, is not of the corpus.
-
     Args:
         baseline: of each run, the statistics of each sentence (sentences × statistics).
         system: likewise.
@@ -76,5 +74,4 @@ def collins_sign_test(
         change = -change
     better = int((change > _ROUNDING).sum())
     worse = int((change < -_ROUNDING).sum())
-    counted = int((ours.any(axis=1) | difference.any(axis=1)).sum())
-    return SignTest.of(better, worse, counted - better - worse)
+    return SignTest.of(better, worse, len(ours) - better - worse)

@@ -8,6 +8,8 @@ from syntax_nmt.reporting.findings import p_value_text
 from syntax_nmt.reporting.result import Result
 
 SIGNIFICANT = 0.05
+NO_SPREAD = "no spread"
+"""In place of p where scores do not differ."""
 FEWEST = 3  # seeds of a system; with two, Student's t of one degree of freedom decides nothing
 
 
@@ -100,7 +102,7 @@ class SeedTest(DifferenceTest):
         return cls(seeds, None, None, None, None)
 
     def _why_none(self) -> str:
-        return "no spread" if min(self.seeds) >= FEWEST else f"needs {FEWEST} seeds"
+        return NO_SPREAD if min(self.seeds) >= FEWEST else f"needs {FEWEST} seeds"
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -173,7 +173,8 @@ class BucketTable(Result):
         if have_intervals(compared):
             head.append(INTERVAL)
             for score, row in zip(compared, rows):
-                row.append(interval_text(score.seeds, digits) if score.seeds else NO_FIGURE)
+                test = score.over_seeds
+                row.append(NO_FIGURE if test is None else interval_text(test, digits))
         tested = len(self.tested())
         count = f"{tested} bucket{'s' * (tested > 1)}"
         made = any(score.tests() for score in compared)

@@ -324,7 +324,7 @@ class TestFiles:
         (_, systems, about, *_), _, _ = plot("words", write("f", json.dumps(few)), "--differences")
         assert systems == {"ours − base": [Point(1.0), Point(1.0)]}
         assert "bars" not in about
-        assert "\nintervals need three seeds of each system\n" in about
+        assert "\nintervals need a test over seeds, and three of each system\n" in about
         other = write("2.json", json.dumps(bucket_figures("base", "more")))
         (_, systems, *_), _, _ = plot("words", path, other)
         assert list(systems) == ["base", "ours", f"base ({other})", "more"]

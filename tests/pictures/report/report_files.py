@@ -71,7 +71,7 @@ REFERENCE = sentences(COUNT, seed=3)
 SOURCE = [f"▁{line.replace(' ', ' ▁')}" for line in sentences(COUNT, seed=5)]
 BASE, OURS = noisy(REFERENCE, 2, 0.4), noisy(REFERENCE, 4, 0.2)
 EVIL = "<script>alert('x')</script> & <b>bold</b>"
-QUICK = ("--resamples", 20, "--trials", 20)
+QUICK = ("--resamples", 40, "--trials", 20)
 
 
 def words(line: str) -> list[str]:

@@ -113,7 +113,7 @@ def test_chrf_of_samples_is_sacrebleus(data):
 def test_figures_are_those_of_score_and_compare(folder, data, page, capsys):
     given = systems_of(folder)
     scores = data.scores.to_json()
-    assert scores == figures(capsys, "score", *given, "--confidence", "--confidence-n", 20)
+    assert scores == figures(capsys, "score", *given, "--confidence", "--confidence-n", 40)
     compared = figures(capsys, "compare", *given[: given.index("--source") + 2], *QUICK)
     assert data.comparison.to_json() == compared
     for system in compared["systems"]:
