@@ -155,7 +155,8 @@ class Selection(CommandResult):
             for each in self.selected
         ]
         matches = sum(len(each.words) for each in self.selected)
-        heading = f"{len(self.selected)} of {self.sentences} sentences, {matches} words"
+        heading = f"{len(self.selected)} of {self.sentences} sentences"
+        heading += f", {matches} words" if matches else ""
         return Findings(
             [Table(["line", "words", "sentence"], rows, names=3)], heading, [*self._notes()]
         )

@@ -53,21 +53,31 @@ def swapped_pairs(one: Mapping[int, float], other: Mapping[int, float]) -> tuple
 
 
 def word_order(
-    files: Mapping[str, Sequence[str]], reference: str | None, test_set: TestSet
+    files: Mapping[str, Sequence[str]],
+    reference: str | None,
+    test_set: TestSet,
+    bases: tuple[int, int] = (0, 0),
 ) -> list[SentenceScores]:
     """τ and the share of swapped pairs of every run, as a set of metrics takes them.
 
     Args:
         files: by system, for each of its runs the links of source and translation.
         reference: those of source and reference; None = the order of the source.
+        bases: the number of the first word in the files of systems and of the reference, if the
+            format does not define it.
 
     Raises:
         UserError: a file is damaged or of another number of sentences, a system has none, or no
             pair is linked in a run.
     """
-    known = None if reference is None else _places(reference, test_set)
+    known = None
+    if reference is not None:
+        known = _places(reference, test_set, bases[1], "--reference-links-base")
     runs = [
-        [_counts(path, known, test_set) for path in system.own_files("--output-links", files)]
+        [
+            _counts(path, _places(path, test_set, bases[0], "--output-links-base"), known)
+            for path in system.own_files("--output-links", files)
+        ]
         for system in test_set.systems
     ]
     order = "source" if reference is None else "reference"
@@ -82,17 +92,18 @@ def word_order(
     ]
 
 
-def _places(path: str, test_set: TestSet) -> list[dict[int, float]]:
-    links = read_alignments(path)
+def _places(path: str, test_set: TestSet, base: int, option: str) -> list[dict[int, float]]:
+    links = read_alignments(path, base, option)
     check_parallel(path, len(links), test_set.references[0].name, test_set.sentences, "sentences")
     return [places(of_sentence) for of_sentence in links]
 
 
 def _counts(
-    path: str, reference: Sequence[Mapping[int, float]] | None, test_set: TestSet
+    path: str,
+    own: Sequence[Mapping[int, float]],
+    reference: Sequence[Mapping[int, float]] | None,
 ) -> np.ndarray:
     """Sentences × (swapped pairs, pairs)."""
-    own = _places(path, test_set)
     others = reference or [{word: float(word) for word in of_sentence} for of_sentence in own]
     found = np.array([swapped_pairs(*pair) for pair in zip(own, others)], dtype=float)
     if not found[:, 1].any():

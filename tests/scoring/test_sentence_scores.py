@@ -168,6 +168,25 @@ def test_order_in_compare(tmp_path, capsys, reference):
     assert found["metrics"]["τ"]["signature"].startswith(f"order of the {order}, mean over")
 
 
+def test_links_that_count_from_one(tmp_path, capsys):
+    """Against a reference from 0, they would be those of the next words."""
+    write(tmp_path / "ref", ["a b c"])
+    for first in (0, 1):
+        pairs = [(0, 2), (1, 0), (2, 1)]
+        line = " ".join(f"{i + first}-{j + first}" for i, j in pairs)
+        write(tmp_path / f"from{first}", [line])
+    command = ["score", tmp_path / "ref", "-r", tmp_path / "ref", "-m", "chrf"]
+    for output, reference in ((1, 0), (0, 1), (1, 1)):
+        given = ["--output-links", "ref", tmp_path / f"from{output}"]
+        given += ["--reference-links", tmp_path / f"from{reference}"]
+        if output:
+            main([*map(str, [*command, *given])])
+            assert "counts from 1, add --output-links-base 1" in capsys.readouterr().err
+        bases = ["--output-links-base", output, "--reference-links-base", reference]
+        found = figures(capsys, *command, *given, *bases)
+        assert found["systems"][0]["scores"]["τ"]["score"] == 1
+
+
 def test_sentences_without_pairs(tmp_path, capsys):
     """τ of two sentences: draws without them do not count. A group without any has no τ."""
     lines = ["a b c"] * 60

@@ -316,7 +316,7 @@ def test_selected_sentences_by_hand(tmp_path, capsys, options, expected):
     assert lines == [["eins", "zwei", "drei", "vier"][line - 1] for line in expected]
 
 
-def test_translations_as_fairseq_prints_them_are_selected(tmp_path):
+def test_translations_as_fairseq_prints_them_are_selected(tmp_path, capsys):
     (tmp_path / "trees").write_text(GERMAN, encoding="utf-8")
     outputs = []
     for system in ("base", "ours"):
@@ -325,6 +325,7 @@ def test_translations_as_fairseq_prints_them_are_selected(tmp_path):
         outputs.append(write(tmp_path / system / "test.out", printed))
     command = ["select", tmp_path / "trees", "--length", 5, "--text", *outputs]
     main([*map(str, command), "--destdir", str(tmp_path / "d")])
+    assert capsys.readouterr().out.startswith("2 of 4 sentences\n")  # no words are asked for
     for system in ("base", "ours"):
         selected = (tmp_path / f"d/{system}.test.out").read_text().splitlines()
         assert selected == [f"{system} 0", f"{system} 2"]

@@ -43,6 +43,8 @@ METRIC_NEEDS = {
     "sentence_metric": ("sentence_scores",),
     "sentence_lower": ("sentence_scores",),
     "reference_links": ("output_links",),
+    "output_links_base": ("output_links",),
+    "reference_links_base": ("reference_links",),
     "ter_asian_support": ("ter_normalized",),
 }
 """Options of :func:`add_metric_arguments` that do nothing without another, for
@@ -174,6 +176,14 @@ def _add_order_arguments(parser: argparse.ArgumentParser) -> None:
         reference_links="links of source and reference, whose order is the right one (default: the "
         "order of the source)",
     )
+    for option in (_OUTPUT_LINKS, "--reference-links"):
+        group.add_argument(
+            f"{option}-base",
+            type=int,
+            choices=(0, 1),
+            help=f"the number of the first word in {option}, if its format does not say it "
+            "(default: 0)",
+        )
 
 
 def _word_order(args: argparse.Namespace, test_set: TestSet) -> list[SentenceScores]:
@@ -181,7 +191,8 @@ def _word_order(args: argparse.Namespace, test_set: TestSet) -> list[SentenceSco
         return []
     names = [system.name for system in test_set.systems]
     files = named_files(_OUTPUT_LINKS, args.output_links, names, ())
-    return word_order(files, args.reference_links, test_set)
+    bases = (args.output_links_base or 0, args.reference_links_base or 0)
+    return word_order(files, args.reference_links, test_set, bases)
 
 
 def _add_sentence_score_arguments(parser: argparse.ArgumentParser) -> None:

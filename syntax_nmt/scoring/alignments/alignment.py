@@ -207,17 +207,19 @@ def read_gold(path: str | Path, base: int = 0, option: str = "--gold-base") -> l
     return read
 
 
-def read_alignments(path: str | Path, base: int = 0) -> list[Alignment]:
+def read_alignments(
+    path: str | Path, base: int = 0, option: str = "--hypothesis-base"
+) -> list[Alignment]:
     """Alignments of sentences; possible links count like sure ones.
 
     Args:
         path: the file, plain or `.gz`.
-        base: as of :func:`read_gold`.
+        base: as of :func:`read_gold`, and so is `option`.
 
     Raises:
         UserError: the file cannot be read, or it has an invalid link.
     """
-    return [gold.possible for gold in read_gold(path, base, "--hypothesis-base")]
+    return [gold.possible for gold in read_gold(path, base, option)]
 
 
 def format_alignment(alignment: Iterable[Link]) -> str:

@@ -8,7 +8,7 @@ from syntax_nmt.data.annotation_transfer import of_this_text, transfer_dependenc
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
-from syntax_nmt.scoring.alignments.alignment import links_outside, read_gold
+from syntax_nmt.scoring.alignments.alignment import links_outside, read_alignments
 from syntax_nmt.scoring.parallel_text import check_parallel, read_parallel_trees
 from syntax_nmt.scoring.translations.evaluation_set import Text
 from syntax_nmt.scoring.words.buckets import Labels, label_of_count, labels_of_tree
@@ -96,7 +96,7 @@ class SourceLinks:
     def __init__(self, conllu: str, links: str, base: int, reference: Words) -> None:
         sentences = len(reference.sentences)
         trees = read_parallel_trees(conllu, reference.name, sentences)
-        found = [gold.possible for gold in read_gold(links, base, "--links-base")]
+        found = read_alignments(links, base, "--links-base")
         check_parallel(links, len(found), reference.name, sentences, "sentences")
         self._trees = [
             None if tree is None else tree.collapse(tree.num_surface_tokens) for tree in trees
