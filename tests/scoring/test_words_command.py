@@ -316,6 +316,18 @@ def test_selected_sentences_by_hand(tmp_path, capsys, options, expected):
     assert lines == [["eins", "zwei", "drei", "vier"][line - 1] for line in expected]
 
 
+@pytest.mark.parametrize(
+    ("scheme", "piece"), [("sentencepiece", "▁{}"), ("subword-nmt", "{}@@ {}")]
+)
+def test_training_text_in_pieces_has_no_word_of_the_reference(files, scheme, piece):
+    lines = (files / "train").read_text(encoding="utf-8").splitlines()
+    in_pieces = [" ".join(piece.format(word, word) for word in line.split()) for line in lines]
+    pieces = write(files / "pieces", in_pieces)
+    training = ["--words-by", "seen", "--training-text", pieces]
+    message = refused(*systems(files, "score"), *training)
+    assert message.startswith(f"{pieces} is in pieces of {scheme}, in which nobody finds the words")
+
+
 def test_translations_as_fairseq_prints_them_are_selected(tmp_path, capsys):
     (tmp_path / "trees").write_text(GERMAN, encoding="utf-8")
     outputs = []

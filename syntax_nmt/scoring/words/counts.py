@@ -12,7 +12,6 @@ from syntax_nmt.scoring.words.bits import ReferenceBits
 from syntax_nmt.scoring.words.buckets import TREE_KINDS, Labels, in_order, sizes_of
 from syntax_nmt.scoring.words.labelled_text import (
     SourceLinks,
-    Split,
     TrainingCounts,
     Trees,
     Words,
@@ -66,7 +65,10 @@ def count_words(test_set: TestSet, settings: WordSettings) -> list[BucketCounts]
     split = words_of_bleu(MetricSettings(settings.tokenize, settings.lowercase))
     reference = Words.of(test_set.references[0], split)
     outputs = [[Words.of(run, split) for run in system.runs] for system in test_set.systems]
-    labeller = _Labeller(test_set.systems, reference, outputs, settings, split)
+    training = None
+    if settings.training_text:
+        training = TrainingCounts(settings.training_text, split, test_set.references[0])
+    labeller = _Labeller(test_set.systems, reference, outputs, settings, training)
     kinds = list(dict.fromkeys(settings.by))
     counts = [labeller.count(kind) for kind in kinds]
     if settings.bits:
@@ -85,13 +87,11 @@ class _Labeller:
         reference: Words,
         outputs: Sequence[Sequence[Words]],
         settings: WordSettings,
-        split: Split,
+        training: TrainingCounts | None,
     ) -> None:
-        self.reference, self.outputs = reference, outputs
-        self.training = self.source = None
+        self.reference, self.outputs, self.training = reference, outputs, training
+        self.source = None
         self.trees: Trees = ()
-        if settings.training_text:
-            self.training = TrainingCounts(settings.training_text, split)
         if settings.source_conllu and settings.links:
             links = settings.links
             self.source = SourceLinks(settings.source_conllu, links, settings.links_base, reference)

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from syntax_nmt.data.annotation_transfer import of_this_text, transfer_dependencies
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.subwords import NO_SUBWORDS, scheme_of_text
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.alignments.alignment import links_outside, read_alignments
@@ -14,6 +16,7 @@ from syntax_nmt.scoring.translations.evaluation_set import Text
 from syntax_nmt.scoring.words.buckets import Labels, label_of_count, labels_of_tree
 
 Split = Callable[[str], list[str]]
+_LINES_LOOKED_AT = 10_000  # of a training text, for its pieces
 
 
 @dataclass(frozen=True)
@@ -152,14 +155,23 @@ class TrainingCounts:
     Args:
         path: the text, one sentence a line, plain or `.gz`.
         split: into words, like the texts to score.
+        reference: one of these.
 
     Raises:
-        UserError: the file cannot be read, or has no words.
+        UserError: the file cannot be read, has no words, or is in pieces and the reference is not.
     """
 
-    def __init__(self, path: str, split: Split) -> None:
+    def __init__(self, path: str, split: Split, reference: Text) -> None:
         self._counts: Counter[str] = Counter()
-        for line in read_lines(path):
+        lines = read_lines(path)
+        first = list(islice(lines, _LINES_LOOKED_AT))
+        scheme = scheme_of_text(first)
+        if scheme not in (NO_SUBWORDS, scheme_of_text(reference.sentences)):
+            raise UserError(
+                f"{path} is in pieces of {scheme}, in which nobody finds the words of "
+                f"{reference.name}: give the training text in words"
+            )
+        for line in chain(first, lines):
             self._counts.update(split(line))
         if not self._counts:
             raise UserError(f"{path}: has no words: give the target side of the training text")
