@@ -58,11 +58,13 @@ class TrainingLog:
             rising number of updates.
         facts: what the log says of the model: `model`, `architecture`, `criterion`, `parameters`;
             and `done`, if the training came to its end.
+        resumed: the updates that later starts began with, rising.
     """
 
     name: str
     series: dict[str, list[Measurement]] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
+    resumed: list[int] = field(default_factory=list)
 
     @property
     def validation(self) -> str | None:
@@ -90,6 +92,7 @@ class TrainingLog:
             self.series[subset] = [row for row in rows if row.updates <= updates]
             if not self.series[subset]:
                 del self.series[subset]
+        self.resumed = [each for each in self.resumed if each <= updates]
         self.facts.pop("done", None)
 
     def add(self, subset: str, measurement: Measurement) -> None:
@@ -119,6 +122,7 @@ def read_training_log(path: str | Path) -> TrainingLog:
         start = _START.search(line)
         if start:
             log.forget_after(int(start[1]))
+            log.resumed.append(int(start[1]))
             continue
         found = _measurement(line)
         if found is not None:
@@ -299,10 +303,18 @@ def _seconds(log: TrainingLog) -> float | None:
     Its clock begins anew when a training resumes; what a killed start did after the checkpoint that
     was resumed from does not count.
     """
-    rows = [*log.series.get(TRAIN, []), *log.series.get(INTERVAL, [])]
-    walls = [row.values["wall"] for row in sorted(rows, key=_order) if "wall" in row.values]
-    ends = [wall for wall, later in zip(walls, walls[1:]) if later < wall]
-    return sum([*ends, walls[-1]]) if walls else None
+    found = [*log.series.get(TRAIN, []), *log.series.get(INTERVAL, [])]
+    rows = sorted((row for row in found if "wall" in row.values), key=_order)
+    if not rows:
+        return None
+    ends = [row for row, later in zip(rows, rows[1:]) if _is_of_another_start(log, row, later)]
+    return sum(row.values["wall"] for row in [*ends, rows[-1]])
+
+
+def _is_of_another_start(log: TrainingLog, row: Measurement, later: Measurement) -> bool:
+    """Whether a training was resumed between two lines: the log says so, or the clock fell."""
+    said = any(row.updates <= updates < later.updates for updates in log.resumed)
+    return said or later.values["wall"] < row.values["wall"]
 
 
 def _order(row: Measurement) -> tuple[int, float]:

@@ -114,7 +114,7 @@ def test_two_shards_in_one_file_are_one_corpus():
 def test_factors_of_words():
     """They stand among the other lines, in the order of batches."""
     lines = ["F-1\tform\tzwei", "F-1\tupos\tNUM", "F-0\tform\teins .", "F-0\tupos\tNUM PUNCT"]
-    found = parse_factors([*lines, *output()], "x.gen")
+    found = parse_factors([*lines, *output()], "x.gen", 2)
     assert found == [
         {"form": ["eins", "."], "upos": ["NUM", "PUNCT"]},
         {"form": ["zwei"], "upos": ["NUM"]},
@@ -123,6 +123,10 @@ def test_factors_of_words():
     with pytest.raises(
         UserError, match=r"x\.gen: no F- lines: .* and the file of its standard out"
     ):
-        parse_factors(output(), "x.gen")
+        parse_factors(output(), "x.gen", 2)
     with pytest.raises(UserError, match=r"x\.gen:4: 1 values of upos for 2 words: the line is"):
-        parse_factors([*lines[:3], "F-0\tupos\tNUM"], "x.gen")
+        parse_factors([*lines[:3], "F-0\tupos\tNUM"], "x.gen", 2)
+    with pytest.raises(UserError, match=r"x\.gen: F-0 is missing, in the output of 2 sentences: "):
+        parse_factors(lines[:2], "x.gen", 2)
+    with pytest.raises(UserError, match=r"x\.gen: F-1 is there, in the output of 1 sentences: "):
+        parse_factors(lines, "x.gen", 1)

@@ -31,7 +31,7 @@ def figure(args: argparse.Namespace) -> Figure:
     """Draws the picture of a command line.
 
     Raises:
-        UserError: files cannot be used, or have no distances.
+        UserError: files cannot be used, are of other pairs, or have no distances.
     """
     from syntax_nmt.pictures.plots.group_curves import Group, draw_curves
     from syntax_nmt.scoring.contrast.contrast_report import Contrast
@@ -39,8 +39,16 @@ def figure(args: argparse.Namespace) -> Figure:
     models: dict[str, dict[int, Point]] = {}
     labels: dict[int, str] = {}
     pairs: dict[int, int] = {}
+    every: int | None = None
     for path in args.figures:
-        for model in read_result(path, Contrast, _COMMAND).models:
+        found = read_result(path, Contrast, _COMMAND)
+        every = found.pairs if every is None else every
+        if found.pairs != every:
+            raise UserError(
+                f"{path}: {found.pairs} pairs, {args.figures[0]} {every}: measure all models on "
+                "the same pairs"
+            )
+        for model in found.models:
             models[free_name(model.name, path, models)] = _points(model)
             for part in model.by_distance:
                 if labels.setdefault(part.least, part.distance) != part.distance:

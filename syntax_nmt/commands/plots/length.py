@@ -45,13 +45,19 @@ def figure(args: argparse.Namespace) -> Figure:
     from syntax_nmt.pictures.plots.group_curves import Group, draw_curves, score_point
     from syntax_nmt.scoring.scores import Scores
 
-    metric, bars = args.metric, set()
+    metric, settings, bars = args.metric, "", set()
     groups: list[Group] = []
     systems: dict[str, list[Point | None]] = {}
     for path in args.figures:
         found = read_result(path, Scores, _COMMAND)
         metric = _metric(path, found, metric)  # all files are asked for that of the first
         better = found.metrics[metric].higher_is_better
+        settings = settings or _settings(found.metrics[metric].signature)
+        if _settings(found.metrics[metric].signature) != settings:
+            raise UserError(
+                f"{path}: {metric} is {_settings(found.metrics[metric].signature)}, in "
+                f"{args.figures[0]} {settings}: score all systems with the same options"
+            )
         if found.by_length is None:
             raise UserError(
                 f"{path}: has no scores by length: give {_COMMAND} the source text as --source"
@@ -74,6 +80,12 @@ def figure(args: argparse.Namespace) -> Figure:
         x_label += f"\n(bars: {' or '.join(sorted(bars))})"
     y_label = metric if better else f"{metric} (lower is better)"
     return draw_curves(groups, systems, x_label, y_label, args.title, args.room)
+
+
+def _settings(signature: str) -> str:
+    """A signature without what intervals are made of."""
+    parts = signature.split("|")
+    return "|".join(part for part in parts if not part.startswith(("bs:", "seed:")))
 
 
 def _bar(score: Score) -> str | None:

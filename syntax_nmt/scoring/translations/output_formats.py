@@ -91,14 +91,16 @@ def parse_generate_output(lines: Sequence[str], name: str) -> GenerateOutput:
     return GenerateOutput(hypotheses, *complete)
 
 
-def parse_factors(lines: Sequence[str], name: str) -> list[dict[str, list[str]]]:
+def parse_factors(lines: Sequence[str], name: str, sentences: int) -> list[dict[str, list[str]]]:
     """The factors of each sentence's words, from the F- lines: by name, a value a word.
 
     Args:
         name: of the file, for messages.
+        sentences: how many there must be.
 
     Raises:
-        UserError: there are none, or one has another number of values than words.
+        UserError: there are none, some are missing or too many, or one has another number of values
+            than words.
     """
     found: dict[int, dict[str, list[str]]] = {}
     for number, line in enumerate(lines, start=1):
@@ -118,7 +120,15 @@ def parse_factors(lines: Sequence[str], name: str) -> list[dict[str, list[str]]]
             f"{name}: no F- lines: give --print-factors to fairseq-generate, for a model with "
             "target factors, and the file of its standard output, not that of --results-path"
         )
-    return [found.get(sentence, {}) for sentence in range(1 + max(found))]
+    numbers = range(sentences)
+    for sentence in (*numbers, *found):
+        if sentence not in found or sentence not in numbers:
+            what = "is missing" if sentence in numbers else "is there"
+            raise UserError(
+                f"{name}: F-{sentence} {what}, in the output of {sentences} sentences: give the "
+                "whole output for this very test set"
+            )
+    return [found[sentence] for sentence in numbers]
 
 
 def _text(kind: str, line: str, where: str) -> str:

@@ -295,6 +295,14 @@ class TestFiles:
         assert "--metric BLEU" in refused("length", paths[0], write("3.json", json.dumps(third)))
         other = write("3.json", json.dumps(scores({"one": 1.0}, sentences=5)))
         assert "other lengths or sentences" in refused("length", paths[0], other)
+        signed = []
+        for place, text in enumerate(("bs:40|seed:1|tok:13a", "tok:13a", "tok:none")):
+            signed.append(scores({f"s{place}": 1.0}))
+            signed[-1]["metrics"]["BLEU"]["signature"] = text
+            signed[-1] = write(f"s{place}.json", json.dumps(signed[-1]))
+        assert len(plot("length", *signed[:2])[0][1]) == 2
+        message = refused("length", *signed)
+        assert f"s2.json: BLEU is tok:none, in {signed[0]} tok:13a: score all systems" in message
 
     def test_accuracy_by_distance_of_several_models(self, plot, refused, write):
         path = write("1.json", contrasted(accuracies("m", 0, 3), accuracies("n", 3)))
@@ -303,6 +311,12 @@ class TestFiles:
         assert models["n"] == [None, Point(90.0, 60.0, 98.0)]
         same = write("3.json", contrasted(accuracies("m", 0), accuracies("m", 3)))
         assert list(plot("contrast", same)[0][1]) == ["m", f"m ({same})"]
+        more = write(
+            "4.json", json.dumps(json.loads(contrasted(accuracies("x", 0))) | {"pairs": 9})
+        )
+        assert f"4.json: 9 pairs, {path} 10: measure all models on" in refused(
+            "contrast", path, more
+        )
         none = write("2.json", contrasted(accuracies("m")))
         assert "no accuracy by distance" in refused("contrast", none)
 

@@ -79,6 +79,8 @@ def test_resumed_training_continues_from_its_checkpoint(log):
     shifts = {updates: loss - loss_after(updates) for updates, loss in curve(found, TRAIN).items()}
     assert shifts == pytest.approx({100: 0, 200: 0, 300: 0.25, 400: 0.25}, abs=1e-3)
     assert list(curve(found, INTERVAL)) == list(range(50, 401, 50))
+    # Of both starts, although the clock of the second does not begin below that of the first.
+    assert training_figures(found).seconds == 100 + 200
 
 
 def test_a_start_from_a_checkpoint_forgets_what_came_after_it(log):
