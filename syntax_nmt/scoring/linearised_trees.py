@@ -20,6 +20,7 @@ from syntax_nmt.scoring.dependencies.parsed_corpus import (
     ParsedCorpus,
     ParsedSentence,
     SentenceFilter,
+    told_relations,
 )
 from syntax_nmt.scoring.parallel_text import read_parallel_trees
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
@@ -81,8 +82,10 @@ def dependency_corpus(
         for line, tree in zip(lines, trees):
             yield ParsedSentence(tuple(words_of(line)), tree)
 
+    relations = told_relations(trees)
     return ParsedCorpus(
         len(trees), parse, None if conllu is None else reference, selection,
+        labelled=bool(relations), subtypes=any(":" in name for name in relations),
         balanced=balanced_share(lines) if lines else None, why_none=_WHY,
     )  # fmt: skip
 

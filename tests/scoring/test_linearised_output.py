@@ -182,6 +182,13 @@ def test_uas_of_written_trees(tmp_path, capsys):
     arguments = ("trees", "--hypothesis", written, "--linearised", "--conllu", gold)
     found = figures(capsys, *arguments, "--output", tmp_path / "out.conllu")
     assert (found["words_correct"], found["words_scored"]) == (2, 6)
+    assert found["las"] == pytest.approx(100 * 2 / 6)
+    gold.write_text(gold.read_text().replace("nsubj", "nsubj:pass"))
+    for relation, right in (("nsubj", 2), ("nsubj:outer", 1)):  # others have no subtypes
+        line = f"(root (det the ) ({relation} cat ) sleeps )\n"
+        written.write_text(f"{line}(root (nsubj the cat )\n")
+        scored = figures(capsys, *arguments, "--output", tmp_path / "again.conllu")
+        assert (scored["words_correct"], scored["las"]) == (2, pytest.approx(100 * right / 6))
     assert (found["balanced_trees"], found["sentences_without_tree"]) == (50, 1)
     assert "2\tcat\t_\t_\t_\t_\t3\tnsubj" in (tmp_path / "out.conllu").read_text()
 

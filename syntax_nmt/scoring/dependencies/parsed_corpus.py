@@ -154,12 +154,13 @@ def corpus_of_file(
         for tree in trees:
             yield ParsedSentence(() if tree is None else tree.words, tree)
 
-    labelled = any(
-        relation not in ("_", "dep", "root")
-        for tree in trees
-        if tree is not None
-        for relation in tree.relations
-    )
+    labelled = bool(told_relations(trees))
     return ParsedCorpus(
         len(trees), parse, reference, selection, other_words=other, labelled=labelled
     )
+
+
+def told_relations(trees: Trees) -> set[str]:
+    """The relations of parses that say something; none of parses without any."""
+    every = {name for tree in trees if tree is not None for name in tree.relations}
+    return every - {"_", "dep", "root"}
