@@ -78,6 +78,9 @@ def run(args: argparse.Namespace) -> None:
             raise UserError(f"--{given[0]} is of a new sheet, --key of a filled one: leave one out")
         _read(args)
         return
+    for name in ("json", "format"):
+        if getattr(args, name) is not None:
+            raise UserError(f"--{name} is of filled sheets: give their --key, or leave it out")
     if args.marks:
         raise UserError(f"{args.marks[0]}: marks need the key of their sheet: give --key")
     for name in ("system", "source", "destdir"):

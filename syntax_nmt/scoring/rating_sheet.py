@@ -12,13 +12,14 @@ import hashlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
+from syntax_nmt.data.subwords import NO_SUBWORDS, scheme_of_text
 from syntax_nmt.data.text_files import parse_json, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import TSV, Table
 from syntax_nmt.reporting.result import Result
-from syntax_nmt.scoring.translations.evaluation_set import TestSet
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text, in_words
 
 
 @dataclass(frozen=True)
@@ -142,11 +143,13 @@ class Sheet:
     def draw(cls, test_set: TestSet, sentences: int, seed: int, show_reference: bool) -> Sheet:
         """Draws sentences of a test set whose source is known, and the order of all.
 
+        Texts in pieces are shown in words.
+
         Args:
             sentences: how many; all, if there are fewer.
 
         Raises:
-            UserError: fewer than two systems, or one with several runs.
+            UserError: fewer than two systems, one with several runs, or damaged pieces.
         """
         systems = test_set.systems
         if len(systems) < 2:
@@ -156,13 +159,15 @@ class Sheet:
             raise UserError(f"--system {several[0]}: has several files: give one of them")
         drawing = random.Random(seed)
         lines = drawing.sample(range(test_set.sentences), min(sentences, test_set.sentences))
-        texts = [*test_set.source_words, *(x for each in systems for x in each.runs[0].sentences)]
+        translations = [_shown(each.runs[0]) for each in systems]
+        reference = _shown(test_set.references[0]) if show_reference else None
+        texts = [*test_set.source_words, *chain.from_iterable(translations)]
         digest = hashlib.sha256("\n".join([str(seed), str(lines), *texts]).encode()).hexdigest()
         items: list[SheetItem] = []
         for number, line in enumerate(lines, start=1):
             written: dict[str, list[str]] = {}
-            for system in systems:
-                written.setdefault(system.runs[0].sentences[line], []).append(system.name)
+            for system, sentences_of in zip(systems, translations):
+                written.setdefault(sentences_of[line], []).append(system.name)
             shuffled = drawing.sample(list(written), len(written))
             for place, translation in enumerate(shuffled, start=1):
                 items.append(
@@ -171,7 +176,7 @@ class Sheet:
                         line + 1,
                         tuple(written[translation]),
                         test_set.source_words[line],
-                        test_set.references[0].sentences[line] if show_reference else None,
+                        None if reference is None else reference[line],
                         translation,
                     )
                 )
@@ -196,3 +201,9 @@ class Sheet:
     def sentences(self) -> list[list[SheetItem]]:
         """The items of each sentence."""
         return [list(items) for _, items in groupby(self.items, lambda item: item.line)]
+
+
+def _shown(text: Text) -> Sequence[str]:
+    """The sentences in words; raw text, in which a word may end in `@@`, as it is."""
+    in_pieces = scheme_of_text(text.sentences) != NO_SUBWORDS
+    return in_words(text).sentences if in_pieces else text.sentences

@@ -72,6 +72,26 @@ def test_what_is_on_the_sheet(sheet):
     assert page.count("<article") == len(rows)
 
 
+def test_raters_see_words(tmp_path):
+    """The sheet is that of the same texts in words."""
+    sheets = []
+    for name, form in (("words", "{}"), ("pieces", "▁{} x")):
+        folder = tmp_path / name
+        folder.mkdir()
+        command = ["rate", "--destdir", folder / "sheet"]
+        for text, seed in (("source", 1), ("reference", 2), ("base", 3), ("ours", 4)):
+            lines = noisy(REFERENCE, seed, 0.3)
+            if name == "words":
+                lines = [" ".join(f"{word}x" for word in line.split()) for line in lines]
+            write(folder / text, [" ".join(map(form.format, line.split())) for line in lines])
+            option = ["--system", text] if text in ("base", "ours") else [f"--{text}"]
+            command += [*option, folder / text]
+        main([*map(str, command)])
+        sheets.append((folder / "sheet/sheet.tsv").read_text(encoding="utf-8"))
+    assert sheets[0] == sheets[1]
+    assert "▁" not in sheets[1]
+
+
 def test_a_sheet_is_not_replaced_by_another(sheet):
     """Marks go with one key alone, and may stand in the sheet itself."""
     folder, _, _ = sheet
@@ -299,6 +319,8 @@ def test_an_edited_key(sheet, systems):
     ("arguments", "message"),
     [
         ([], "--system is missing"),
+        (["--system", "a", "base", "--json", "x"], "--json is of filled sheets: give their --key"),
+        (["--format", "tsv"], "--format is of filled sheets: give their --key"),
         (["marks.tsv"], "marks.tsv: marks need the key of their sheet: give --key"),
         (["--key", "sheet/key.json"], "no marks: give the file of each rater"),
         (["--key", "sheet/key.json", "--seed", 3], "--seed is of a new sheet, --key of a filled"),
