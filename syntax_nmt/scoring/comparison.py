@@ -68,7 +68,8 @@ class Comparison(CommandResult):
         metrics: by name.
         systems: the baseline first.
         cut: how many translations were cut before they were scored; None where none are.
-        longer: how many far too long ones were not cut; None where none are or without a source.
+        longer: how many far too long ones were not cut; None where none are, without a source in
+            words, and in reports, whose scores have it.
         words_by: words by bucket, of each kind that was asked for.
         groups: groups of sentences, of each kind and metric.
     """

@@ -22,6 +22,7 @@ from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Table
 from syntax_nmt.reporting.result import Result
 from syntax_nmt.scoring.sentence_groups import SentenceGroups
+from syntax_nmt.scoring.translations.corpus_measures import figures_of_runs
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.translations.metrics import MetricSet
 from syntax_nmt.scoring.translations.paired_tests import (
@@ -175,8 +176,7 @@ class GroupMeasures:
         Args:
             statistics: of each run, sentences × statistics.
         """
-        rows = self.score_rows(np.stack([run.sum(axis=0) for run in statistics]))
-        return dict(zip(self.names, rows.T.tolist()))
+        return figures_of_runs(self.names, self.score_rows, statistics)
 
     def _rows(self, groups: np.ndarray) -> np.ndarray:
         corpora, number, width = groups.shape
@@ -195,8 +195,8 @@ def compare_groups(
     """The differences of systems in each group, their tests, and those of interactions: a table for
     each metric.
 
-    p-values are adjusted over the tested groups of a table (Holm), of two groups not at all: their
-    interactions are one. Collins' sign test is not made.
+    p-values are adjusted over the tested groups of a table (Holm); of two groups those of
+    interactions are not, as these are one. Collins' sign test is not made.
 
     Args:
         statistics: of all sentences, by system and run.

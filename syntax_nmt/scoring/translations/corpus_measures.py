@@ -1,6 +1,6 @@
 """What tests need of a measure: functions of sums over sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -22,3 +22,18 @@ class CorpusMeasures(Protocol):
         Args:
             sums: of each corpus, over its sentences (corpora × statistics).
         """
+
+
+def figures_of_runs(
+    names: Sequence[str],
+    score_rows: Callable[[np.ndarray], np.ndarray],
+    statistics: Sequence[np.ndarray],
+) -> dict[str, list[float]]:
+    """The figures of each run, by measure, of measures that score many corpora at once.
+
+    Args:
+        names: of the measures.
+        score_rows: as of :class:`CorpusMeasures`, and so are the statistics.
+    """
+    rows = score_rows(np.stack([run.sum(axis=0) for run in statistics]))
+    return dict(zip(names, rows.T.tolist()))

@@ -14,6 +14,7 @@ import numpy as np
 from syntax_nmt.data.annotation.columns import COLUMNS
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.scoring.accuracy import Accuracy
+from syntax_nmt.scoring.translations.corpus_measures import figures_of_runs
 from syntax_nmt.scoring.words.buckets import Labels, first_labels
 
 PRECISION, RECALL, F1 = SHARES = ("precision", "recall", "f1")
@@ -146,8 +147,7 @@ class BucketMeasures:
         Args:
             statistics: of each run, sentences × statistics.
         """
-        rows = self.score_rows(np.stack([run.sum(axis=0) for run in statistics]))
-        return dict(zip(self.names, rows.T.tolist()))
+        return figures_of_runs(self.names, self.score_rows, statistics)
 
 
 def figures_of(counts: np.ndarray) -> dict[str, np.ndarray]:

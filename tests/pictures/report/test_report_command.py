@@ -115,6 +115,7 @@ def test_figures_are_those_of_score_and_compare(folder, data, page, capsys):
     scores = data.scores.to_json()
     assert scores == figures(capsys, "score", *given, "--confidence", "--confidence-n", 40)
     compared = figures(capsys, "compare", *given[: given.index("--source") + 2], *QUICK)
+    assert compared.pop("longer") == scores["longer"]  # which the page has once
     assert data.comparison.to_json() == compared
     for system in compared["systems"]:
         for item in system["scores"].values():
