@@ -339,6 +339,13 @@ class TestFiles:
         assert systems == {"ours − base": [Point(1.0), Point(1.0)]}
         assert "bars" not in about
         assert "\nintervals need a test over seeds, and three of each system\n" in about
+        for bucket in few["words_by"][0]["buckets"]:
+            for system in bucket["systems"][1:]:
+                del system["seeds"]
+                system["blocks"] = SeedTest((3,), 0.2, 2, -0.5, 2.5).to_json()
+        (_, systems, about, *_), _, _ = plot("words", write("f", json.dumps(few)), "--differences")
+        assert systems == {"ours − base": [Point(1.0, -0.5, 2.5)] * 2}
+        assert "\nbars: 95 % intervals over seeds\n" in about
         other = write("2.json", json.dumps(bucket_figures("base", "more")))
         (_, systems, *_), _, _ = plot("words", path, other)
         assert list(systems) == ["base", "ours", f"base ({other})", "more"]
