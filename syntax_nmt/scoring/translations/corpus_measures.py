@@ -32,7 +32,6 @@ def figures_of_runs(
     """The figures of each run, by measure, of measures that score many corpora at once.
 
     Args:
-        names: of the measures.
         score_rows: as of :class:`CorpusMeasures`, and so are the statistics.
     """
     rows = score_rows(np.stack([run.sum(axis=0) for run in statistics]))
