@@ -99,21 +99,9 @@ def compare(
         raise UserError(f"{count} system: give the baseline first, then those to compare with it")
     refuse_unpaired_blocks(tests, test_set.systems)
     metrics = metrics or MetricSet()
-    if cut is not None:
-        if metrics.given or (words is not None and words.hypothesis_conllu):
-            raise UserError(
-                "cut: sentence scores, word links and trees of translations are of such that are "
-                "not cut: leave one out"
-            )
-        if test_set.source is None:
-            raise UserError("cut: no lengths are known: give the source text")
-        if test_set.without_spaces is not None:
-            raise UserError(
-                f"cut: {test_set.without_spaces} has no spaces between words, so that its words "
-                "cannot be counted: give it in words, or leave cut out"
-            )
     longer = (cut or USUAL).exceeded(test_set)
     if cut is not None:
+        _refuse_to_cut(test_set, metrics, words)
         test_set = cut.cut_test_set(test_set)
     # First, as its files may not fit.
     of_words = None if words is None else compare_words(test_set, words, tests)
@@ -135,3 +123,19 @@ def compare(
     elif longer is not None and longer.total:
         found.longer = longer
     return found
+
+
+def _refuse_to_cut(test_set: TestSet, metrics: MetricSet, words: WordSettings | None) -> None:
+    """Refuses what is of translations that are not cut, and texts without lengths."""
+    if metrics.given or (words is not None and words.hypothesis_conllu):
+        raise UserError(
+            "cut: sentence scores, word links and parses (hypothesis_conllu) are of translations "
+            "that are not cut: leave one out"
+        )
+    if test_set.source is None:
+        raise UserError("cut: no lengths are known: give the source text")
+    if test_set.without_spaces is not None:
+        raise UserError(
+            f"cut: {test_set.without_spaces} has no spaces between words, so that its words "
+            "cannot be counted: give it in words, or leave cut out"
+        )

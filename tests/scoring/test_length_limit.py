@@ -96,10 +96,10 @@ def test_refusals(files, capsys):
     given = ["--cut", "1,1"]
     for name in ("base1", "ours"):
         given += ["--sentence-scores", name, files / "scores"]
-    assert "are of such that are not cut" in refused(*both, *given, "--source", files / "src")
+    assert "of translations that are not cut" in refused(*both, *given, "--source", files / "src")
     given = ["--words-by", "deprel", "--reference-conllu", "x", "--hypothesis-conllu", "ours", "x"]
     message = refused(*both, "--cut", "1,1", "--source", files / "src", *given)
-    assert "trees of translations are of such that are not cut: leave one out" in message
+    assert "parses (hypothesis_conllu) are of translations that are not cut: leave one" in message
     for wrong in ("1.5", "a,b", "-1,2", "1,2,3"):
         with pytest.raises(SystemExit):
             main([*map(str, both), f"--cut={wrong}"])
