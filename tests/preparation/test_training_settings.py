@@ -5,9 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 from fairseq import options
 
-from syntax_nmt.preparation.training_commands import wrapped
+from syntax_nmt.data.annotation import HEADS
+from syntax_nmt.data.prepared_text import TextSegmentation
+from syntax_nmt.preparation.training_commands import train_command, trainable, wrapped
+from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.preparation.training_settings import default_vocabulary, training_settings
 
 PAIRS = (1_000, 6_000, 29_000, 160_000, 4_500_000)
@@ -57,26 +61,33 @@ def plain(text: str) -> str:
     return text.replace('"$(syntax-nmt user-dir)"', "syntax_nmt")
 
 
-def test_the_page_says_the_same():
+def test_the_page_says_the_same(monkeypatch):
     said = PAGE.read_text(encoding="utf-8")
+    monkeypatch.setattr(TrainingData, "validation_pairs", 1_014)
     for gpu in (False, True):
-        assert plain(page_line(29_000, gpu)) in plain(said)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda gpu=gpu: gpu)
+        assert plain(page_line()) in plain(said)
     assert page_table() in said
 
 
-def page_line(pairs: int, gpu: bool) -> str:
-    """The training line of the page."""
-    settings = training_settings(pairs, gpu)
-    size = settings.size
-    words = [
-        *("fairseq-train", "prepared/data-bin", "--user-dir", "syntax_nmt"),
-        *("--task", "syntax_translation", "--arch", f"dependency_transformer{size.suffix}"),
-        *("--load-dependencies", "--criterion", "dependency_cross_entropy"),
-        *("--label-smoothing", "0.1", "--share-all-embeddings", *size.options),
-        *settings.options(),
-        *("--save-dir", "prepared/heads"),
-    ]
-    first, *rest = wrapped(words).split("\n")
+def page_line() -> str:
+    """The training line that `prepare` prints of the page's corpus."""
+    folder = Path("prepared")
+    model = folder / "sentencepiece.model"
+    data = TrainingData(
+        folder,
+        [folder / "data-bin"],
+        languages=("en", "de"),
+        pairs=29_000,
+        tokens=17.5,
+        splits=["train", "valid", "test"],
+        annotated={split: [HEADS] for split in ("train", "valid", "test")},
+        parsed=[HEADS],
+        joined=True,
+        segmentation={lang: TextSegmentation("moses", model) for lang in ("en", "de")},
+    )
+    heads = next(method for method in trainable(data) if method.save_dir == "heads")
+    first, *rest = wrapped(train_command(data, heads, Path("syntax_nmt"))).split("\n")
     return "\n".join([first.strip(), *(line[2:] for line in rest)])
 
 
