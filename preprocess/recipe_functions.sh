@@ -48,11 +48,16 @@ begin() {
 show_help() { sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; }
 
 check_options() {
+  local name
   case " $directions " in
     *" $source_lang-$target_lang "*) ;;
     *) fail "--source-lang $source_lang --target-lang $target_lang: only ${directions// /, }" ;;
   esac
   [ -z "$from" ] || [ -d "$from" ] || fail "--from $from: there is no such folder"
+  for name in --trainpref --validpref --testpref --destdir; do
+    case " ${prepare_options[*]} " in *" $name "* | *" $name="*) fail "$name after --: the recipe" \
+      "sets it; its own --destdir comes before --" ;; esac
+  done
   local program
   for program in python syntax-nmt tar gzip; do
     command -v "$program" >/dev/null ||

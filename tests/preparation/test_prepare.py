@@ -242,6 +242,8 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
     [
         (["--trainpref", "gone"], "--trainpref gone: there is no gone.en or gone.en.gz"),
         (["--trainpref", "a,b"], "--trainpref a,b: there can be one training text"),
+        (["--trainpref", ""], "--trainpref '' has an empty prefix"),
+        (["--trainpref", "a", "--testpref", "b,"], "--testpref 'b,' has an empty prefix"),
         (["--stanza-dir", "gone"], "or --no-parse to do without"),
         (["--target-tokenizer", "penn"], "tokenizer 'penn' is for English"),
         (["--target-lang", "en"], "--source-lang and --target-lang are both en"),

@@ -108,6 +108,14 @@ def test_help_says_what_it_does_whose_settings_these_are_and_how_large_it_is(nam
     assert all((paper in said) == (name in names) for paper, names in PAPERS.items())
 
 
+@pytest.mark.parametrize("option", [["--destdir", "elsewhere"], ["--validpref=mine/valid"]])
+def test_what_the_recipe_sets_is_refused_after_the_dashes(option, tmp_path):
+    line = refuse(
+        "multi30k", "--from", tmp_path, "--destdir", tmp_path, "--", "--no-parse", *option
+    )
+    assert f"{option[0].partition('=')[0]} after --: the recipe sets it" in line
+
+
 def test_archives_of_test_sets_are_those_of_sacrebleu():
     script = 'archive() { echo "$1 $2 $3 $4 $5"; path[$4]=; path[$5]=; }; declare -A path\n'
     script += 'source_lang=$1 target_lang=$2; newstest "$3"'
