@@ -150,14 +150,13 @@ class TrainingData:
         """Whether there is validation text."""
         return "valid" in self.splits
 
-    @property
-    def validation_pairs(self) -> int:
-        """The number of pairs of the first validation text; 0 = there is none.
+    def number_of_pairs(self, split: str) -> int:
+        """The number of pairs of a validation or test text; 0 = there is none.
 
         Raises:
             UserError: it is damaged.
         """
-        sizes = _sizes(self.data_bin / f"valid.{'-'.join(self.languages)}.{self.languages[0]}")
+        sizes = _sizes(self.data_bin / f"{split}.{'-'.join(self.languages)}.{self.languages[0]}")
         return 0 if sizes is None else len(sizes)
 
     @property
