@@ -53,6 +53,14 @@ check_options() {
     *) fail "--source-lang $source_lang --target-lang $target_lang: only ${directions// /, }" ;;
   esac
   [ -z "$from" ] || [ -d "$from" ] || fail "--from $from: there is no such folder"
+  local option
+  for option in "${prepare_options[@]%%=*}"; do
+    case $option in
+      --destdir | --source-lang | --target-lang) fail "$option after --: give it before --" ;;
+      --trainpref | --validpref | --testpref) fail "$option after --: the recipe makes the text;" \
+        "for other text run syntax-nmt prepare" ;;
+    esac
+  done
   local program
   for program in python syntax-nmt tar gzip; do
     command -v "$program" >/dev/null ||
