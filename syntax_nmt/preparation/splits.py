@@ -40,11 +40,16 @@ def named_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
         *prefixes: of training, validation and test text, several separated by commas; None = none.
 
     Raises:
-        UserError: there is none at all.
+        UserError: there is none at all, or one has no name.
     """
     splits = []
     for name, given in zip(("train", "valid", "test"), prefixes):
-        parts = given.split(",") if given else []
+        parts = [] if given is None else given.split(",")
+        if "" in parts:
+            raise UserError(
+                f"--{name}pref '{given}': a name is empty: give the path up to the dot before the "
+                "language, or leave it out"
+            )
         splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
     if not splits:
         raise UserError("nothing to do: give --trainpref, --validpref or --testpref")

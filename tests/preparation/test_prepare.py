@@ -16,7 +16,10 @@ from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.commands import prepare
+from syntax_nmt.commands.shared.annotating import AnnotatorSettings, find_annotators
+from syntax_nmt.commands.shared.prepare_checks import idle_settings
 from syntax_nmt.data import text_files
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import escape_word
 from syntax_nmt.data.folder_lock import sole_user
@@ -251,6 +254,13 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
             "--target-stanza-dir does nothing without --chunks or --target-parse or "
             "--target-constituents: add",
         ),
+        (
+            ["--target-parse", "--target-parser-model", "a"],
+            "--target-parser-model a: is no option of Stanza: give --target-stanza-dir, or another",
+        ),
+        (["--trainpref", ""], "--trainpref '': a name is empty: give the path up to the dot"),
+        (["--validpref", ""], "--validpref '': a name is empty"),
+        (["--testpref", "raw/test,"], "--testpref 'raw/test,': a name is empty"),
         (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks tagger: add it"),
         (
             ["--feature-threshold", "3"],
@@ -287,6 +297,17 @@ def test_unfit_texts_are_one_line_and_leave_nothing(raw, tmp_path, name, text, m
         (["--vocab-size", "9", "--source-words", "5", "--target-words", "5"], ["both sides are"]),
         (["--no-parse", "--stanza-dir", "x"], ["--stanza-dir does nothing without --parse"]),
         (["--stanza-model", "constituency=x"], ["constituency=x does nothing: it is no model of"]),
+        (
+            ["--stanza-model", "constituency=x", "--chunks", "rules"],
+            ["constituency=x does nothing: it is no model of dependencies"],
+        ),
+        (
+            [
+                *("--parser", "spacy", "--parser-model", "m", "--target-parser-model", "m"),
+                *("--target-parse", "--target-stanza-dir", "x"),
+            ],
+            ["--target-stanza-dir does nothing: --parser spacy parses the target"],
+        ),
     ],
 )
 def test_settings_that_do_nothing_are_told(more, said):
@@ -294,9 +315,27 @@ def test_settings_that_do_nothing_are_told(more, said):
     prepare.add_arguments(parser)
     args = parser.parse_args([str(word) for word in command(Path("raw"), Path("out"), *more)[1:]])
     args.stanza_dir = args.stanza_dir if "--stanza-dir" in more else None
-    found = list(prepare._idle_settings(args))
+    found = list(idle_settings(args))
     assert len(found) == len(said)
     assert all(part in line for part, line in zip(said, found))
+
+
+def test_single_models_of_the_source_make_no_chunks_of_the_target():
+    parser = argparse.ArgumentParser()
+    prepare.add_arguments(parser)
+    more = ("--stanza-model", "constituency=x", "--stanza-dir", "own", "--chunks", "rules")
+    words = command(Path("raw"), Path("out"), *more)[1:]
+    settings = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            AnnotatorSettings, "annotator", lambda found, *of: settings.append((found, of))
+        )
+        with suppress(AssertionError):  # that is no annotator
+            find_annotators(parser.parse_args(words))[CHUNKS]()
+    ((found, of),) = settings
+    assert of == ("constituents", "de")
+    assert found.paths.stanza_dir == Path("own")
+    assert set(found.paths.stanza_files.values()) == {None}
 
 
 def test_a_failure_of_fairseq_names_its_log(raw, tmp_path, monkeypatch):

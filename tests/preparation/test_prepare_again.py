@@ -10,7 +10,7 @@ import pytest
 from stand_in import StandIn
 
 from syntax_nmt.cli import main
-from syntax_nmt.commands.annotating import AnnotatorSettings
+from syntax_nmt.commands.shared.annotating import AnnotatorSettings
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.linearised_folder import PARSED
 from syntax_nmt.parsing.stanza.models import StanzaModels
