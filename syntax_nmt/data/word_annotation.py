@@ -27,7 +27,7 @@ class WordAnnotation:
     Attributes:
         file: plain or `.gz`.
         kind: of the annotation.
-        attach_roots: attaches further roots of a parse to its first word.
+        attach_roots: attaches further roots of a parse to the first that is no punctuation.
     """
 
     file: Path
