@@ -77,6 +77,12 @@ def command(plan: Plan, destination: Path) -> list[str]:
     return [*line, "--joined-dictionary"] if joined else line
 
 
+def dictionaries(plan: Plan) -> list[bytes]:
+    """The content of the dictionaries in the data-bin folder."""
+    files = (plan.data_bin / f"dict.{lang}.txt" for lang in plan.languages)
+    return [file.read_bytes() for file in files if file.is_file()]
+
+
 def written_files(plan: Plan) -> list[Path]:
     """The files that :func:`preprocess` leaves."""
     files = [plan.data_bin / f"dict.{lang}.txt" for lang in plan.languages]

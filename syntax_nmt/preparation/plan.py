@@ -16,6 +16,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotators.annotate import Resources
 from syntax_nmt.preparation.annotators.annotator import Annotator
+from syntax_nmt.preparation.label_lists import LABEL_COUNTS
 from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
@@ -76,7 +77,7 @@ class Plan:
         given: the annotation next to the raw text, by the name of the split and kind.
         resources: the workers.
         on_mismatch: `stop` or `skip` if given annotation has other words.
-        attach_roots: attaches further roots of a parse to its first word.
+        attach_roots: attaches further roots of a parse to the first that is no punctuation.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         target_features: those of the target's, likewise.
         feature_threshold: values of them that training has less often are `<unk>`.
@@ -138,7 +139,7 @@ class Plan:
     def label_counts(self) -> Path | None:
         """The file with this shard's labels; None = their list is known, or the folder's own."""
         unknown = self.corpus is not None and self.corpus.labels is None
-        return self.folder / "labels.json" if unknown else None
+        return self.folder / LABEL_COUNTS if unknown else None
 
     @property
     def parser_config(self) -> Path:
@@ -234,11 +235,12 @@ def refuse_to_overwrite(plan: Plan, models: Iterable[Path]) -> None:
         UserError: an input would be overwritten, or is in the data-bin folder, which is replaced as
             a whole; or that folder contains other files, or data of the other direction.
     """
-    outputs = {path.resolve() for path in plan.outputs}
-    for split in plan.splits:
-        for raw in (split.source, split.target):
-            if raw.resolve() in outputs:
-                raise UserError(f"{raw} would be overwritten: give another --destdir")
+    outputs = {path.resolve(): path for path in plan.outputs}
+    for given in _texts(plan):
+        if given.resolve() in outputs:
+            link = outputs[given.resolve()]
+            remove = f"remove {link}, which leads to it, or " if link.is_symlink() else ""
+            raise UserError(f"{given} would be overwritten: {remove}give another --destdir")
     data_bin = plan.data_bin.resolve()
     for path in (*_texts(plan), *models):
         if path.resolve().is_relative_to(data_bin):
