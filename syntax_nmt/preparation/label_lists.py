@@ -17,9 +17,6 @@ from syntax_nmt.data.text_files import checksum, read_json, write_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.binarised_texts import BinarisedText
 
-LABEL_COUNTS = "labels.json"
-"""The file of :class:`LabelCounts` in the folder of a shard."""
-
 LabelLists = dict[AnnotationKind, tuple[str, ...]]
 """By kind, in the order of ids from 1; () for a kind without labels."""
 

@@ -16,12 +16,14 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME
 from syntax_nmt.preparation.annotators.annotate import Resources
 from syntax_nmt.preparation.annotators.annotator import Annotator
-from syntax_nmt.preparation.label_lists import LABEL_COUNTS
 from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.splits import Split, prefix_options
 from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
 from syntax_nmt.text.languages import SOURCE, TARGET
+
+LABEL_COUNTS = "labels.json"
+"""The file in the folder of a shard that counts its labels, until they are those of the corpus."""
 
 
 def columns_by_file(

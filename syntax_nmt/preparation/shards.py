@@ -23,8 +23,8 @@ from syntax_nmt.preparation.annotators.annotate import Resources
 from syntax_nmt.preparation.binarised_texts import annotation_files
 from syntax_nmt.preparation.corpus_labels import OtherLabelsError, take_labels
 from syntax_nmt.preparation.fairseq_data import written_files
-from syntax_nmt.preparation.label_lists import LABEL_COUNTS, LabelCounts, checksums_of_lists
-from syntax_nmt.preparation.plan import OfCorpus, Plan, refuse_to_overwrite
+from syntax_nmt.preparation.label_lists import LabelCounts, checksums_of_lists
+from syntax_nmt.preparation.plan import LABEL_COUNTS, OfCorpus, Plan, refuse_to_overwrite
 from syntax_nmt.preparation.preparation import Preparation
 from syntax_nmt.preparation.splits import Split
 from syntax_nmt.preparation.steps import SHARDS, Report, recorded_steps
