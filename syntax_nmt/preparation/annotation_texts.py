@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.text_files import find_text, read_lines, write_atomically
+from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
@@ -115,7 +115,9 @@ class AnnotationTexts:
         """
         plan = self._plan
         file = plan.given.get((split.name, kind))
-        if self._made_elsewhere(kind, destination):
+        # Beside the words of a shard is its own copy, even if a killed run has not recorded it.
+        copied = file is not None and plan.corpus is not None and split.is_training
+        if not copied and self._made_elsewhere(kind, destination):
             if file is not None and not _same_lines(file, destination):
                 raise UserError(
                     f"{destination}: was not made here, by its record, and {file} would replace "
@@ -123,8 +125,8 @@ class AnnotationTexts:
                 )
             file = destination
         elif file is None:
-            packed = find_text(destination)
-            file = packed if packed != destination else None
+            packed = destination.with_name(f"{destination.name}.gz")
+            file = packed if packed.is_file() else None
         if file is None:
             return None
         annotation = WordAnnotation(file, kind, plan.attach_roots)
