@@ -150,10 +150,10 @@ def refuse_other_data(training: Training) -> None:
     found = set(_data_read(training))
     for line in record.read_text("utf-8").splitlines():
         if line not in found:
+            name = line.partition("/")[2].split(" ")[0]
             raise UserError(
-                f"{training.name}: {training.folder} was trained on other data "
-                f"({line.split(' ')[0]} is another now): give --name to train beside that, or "
-                "delete the folder"
+                f"{training.name}: {training.folder} was trained on other data ({name} is another "
+                "now): give --name to train beside that, or delete the folder"
             )
 
 
