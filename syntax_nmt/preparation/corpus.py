@@ -20,6 +20,7 @@ from syntax_nmt.data.prepared_text import SHARD, shard_folders
 from syntax_nmt.data.text_files import read_lines, write_atomically, write_unless_same
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.executor import ordered_map
+from syntax_nmt.preparation.fairseq_data import dictionaries, outdated_models
 from syntax_nmt.preparation.plan import OfCorpus, Plan
 from syntax_nmt.preparation.preparation import Preparation
 from syntax_nmt.preparation.sharding import Sharding
@@ -245,7 +246,10 @@ class Corpus:
             features=None,
             target_features=None,
         )
+        before = dictionaries(sample)
         Preparation(sample, lambda line: self.note(f"sample: {line}")).run()
+        for line in outdated_models(plan.folder, before, dictionaries(sample)):
+            self.note(line)
 
     def _told(
         self, results: Iterator[ShardReport], tasks: Sequence[ShardTask]

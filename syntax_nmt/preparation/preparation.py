@@ -21,7 +21,12 @@ from syntax_nmt.preparation.binarised_texts import annotation_files, remove_anno
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.empty_columns import refuse_empty_in
 from syntax_nmt.preparation.executor import ordered_map
-from syntax_nmt.preparation.fairseq_data import dictionaries, preprocess, written_files
+from syntax_nmt.preparation.fairseq_data import (
+    dictionaries,
+    outdated_models,
+    preprocess,
+    written_files,
+)
 from syntax_nmt.preparation.foreign_text import foreign_texts
 from syntax_nmt.preparation.label_lists import LabelCounts, checksums_of_lists
 from syntax_nmt.preparation.linearising import Lengths, Linearising, linearise_split
@@ -287,13 +292,8 @@ class Preparation:
         """Writes the data-bin, and warns where models have been trained on another vocabulary."""
         plan, before = self.plan, dictionaries(self.plan)
         unknown = preprocess(plan)
-        trained = [*plan.folder.glob("*/checkpoint*.pt"), *plan.folder.glob("*/*/checkpoint*.pt")]
-        if trained and before not in ([], dictionaries(plan)):
-            self.note(
-                f"  {plan.data_bin}: has another vocabulary than models that were trained here, "
-                f"such as {min(trained)}, which it cannot be used with any more: to keep them in "
-                "use, make it as before, and give another --destdir for this"
-            )
+        for line in outdated_models(plan.folder, before, dictionaries(plan)):
+            self.note(f"  {line}")
         return unknown
 
     def _binarized(self, annotation: Sequence[Path]) -> None:

@@ -332,6 +332,12 @@ def test_without_annotation(prepared, later, tmp_path, capsys):
     capsys.readouterr()
     main(line)
     assert "…" not in capsys.readouterr().err
+    trained = out / "baseline" / "checkpoint_best.pt"
+    trained.parent.mkdir()
+    trained.touch()
+    main([*line[:-1], "300"])
+    said = f"{out}: has another vocabulary than models that were trained here, such as {trained}"
+    assert said in capsys.readouterr().err
 
 
 def test_appended_text_takes_other_lists(prepared, whole, later, tmp_path):
