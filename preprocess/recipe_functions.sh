@@ -48,18 +48,15 @@ begin() {
 show_help() { sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; }
 
 check_options() {
+  local name
   case " $directions " in
     *" $source_lang-$target_lang "*) ;;
     *) fail "--source-lang $source_lang --target-lang $target_lang: only ${directions// /, }" ;;
   esac
   [ -z "$from" ] || [ -d "$from" ] || fail "--from $from: there is no such folder"
-  local option
-  for option in "${prepare_options[@]%%=*}"; do
-    case $option in
-      --destdir | --source-lang | --target-lang) fail "$option after --: give it before --" ;;
-      --trainpref | --validpref | --testpref) fail "$option after --: the recipe makes the text;" \
-        "for other text run syntax-nmt prepare" ;;
-    esac
+  for name in --trainpref --validpref --testpref --destdir; do
+    case " ${prepare_options[*]} " in *" $name "* | *" $name="*) fail "$name after --: the recipe" \
+      "sets it; its own --destdir comes before --" ;; esac
   done
   local program
   for program in python syntax-nmt tar gzip; do

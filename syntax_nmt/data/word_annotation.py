@@ -27,7 +27,7 @@ class WordAnnotation:
     Attributes:
         file: plain or `.gz`.
         kind: of the annotation.
-        attach_roots: attaches further roots of a parse to the first that is no punctuation.
+        attach_roots: attaches further roots of a parse to its first one with letters.
     """
 
     file: Path

@@ -90,7 +90,7 @@ def binarize(
         subwords: `auto` or one of `subwords.SCHEMES`, or one for each language.
         only: the annotation files to take; by default all that are found.
         on_mismatch: `stop` or `skip` if the words of annotation and text differ.
-        attach_roots: attaches further roots of a parse to the first that is no punctuation.
+        attach_roots: attaches further roots of a parse to its first one with letters.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         target_features: those of the target's, likewise.
         feature_threshold: values of them that the training text has less often are `<unk>`.

@@ -79,7 +79,7 @@ class Plan:
         given: the annotation next to the raw text, by the name of the split and kind.
         resources: the workers.
         on_mismatch: `stop` or `skip` if given annotation has other words.
-        attach_roots: attaches further roots of a parse to the first that is no punctuation.
+        attach_roots: attaches further roots of a parse to its first one with letters.
         features: columns of the source's CoNLL-U to binarise, too, with commas between.
         target_features: those of the target's, likewise.
         feature_threshold: values of them that training has less often are `<unk>`.

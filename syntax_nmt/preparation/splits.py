@@ -40,15 +40,15 @@ def named_prefixes(*prefixes: str | None) -> list[tuple[str, str]]:
         *prefixes: of training, validation and test text, several separated by commas; None = none.
 
     Raises:
-        UserError: there is none at all, or one has no name.
+        UserError: there is none at all, or an empty one, as of a shell's variable without a value.
     """
     splits = []
     for name, given in zip(("train", "valid", "test"), prefixes):
         parts = [] if given is None else given.split(",")
         if "" in parts:
             raise UserError(
-                f"--{name}pref '{given}': a name is empty: give the path up to the dot before the "
-                "language, or leave it out"
+                f"--{name}pref {given!r} has an empty prefix: give the path up to the dot before "
+                "the language, or leave the option out"
             )
         splits += [(f"{name}{number or ''}", part) for number, part in enumerate(parts)]
     if not splits:

@@ -259,9 +259,6 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
             ["--target-parse", "--target-parser-model", "a"],
             "--target-parser-model a: is no option of Stanza: give --target-stanza-dir, or another",
         ),
-        (["--trainpref", ""], "--trainpref '': a name is empty: give the path up to the dot"),
-        (["--validpref", ""], "--validpref '': a name is empty"),
-        (["--testpref", "raw/test,"], "--testpref 'raw/test,': a name is empty"),
         (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks tagger: add it"),
         (
             ["--feature-threshold", "3"],

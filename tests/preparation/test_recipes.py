@@ -274,8 +274,6 @@ def test_a_step_that_failed_is_not_taken_for_done(tmp_path):
         ("multi30k", ["--destdir", "a,b"], "--destdir a,b: fairseq takes , and : for the end"),
         ("multi30k", ["--destdir", "a:b"], "--destdir a:b: fairseq takes , and : for the end"),
         ("multi30k", ["--destdir", "-a"], "--destdir -a: fairseq takes it for an option"),
-        ("multi30k", ["--", "--destdir", "x"], "--destdir after --: give it before --"),
-        ("multi30k", ["--", "--testpref=x"], "--testpref after --: the recipe makes the text;"),
         ("wmt17_zh_en", [], "--cwmt DIR is missing"),
         ("aspec", ["--pairs", "many"], "--pairs many: not a number"),
         ("nist_zh_en", ["--", "--no-parse"], "LDC2002E18.zh (catalog.ldc.upenn.edu/LDC2002E18); "),
