@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from syntax_nmt.arguments import argument, positive_int
-from syntax_nmt.commands.annotating import (
+from syntax_nmt.commands.shared.annotating import (
     add_feature_options,
     add_mismatch_options,
     feature_threshold,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, defaults_of, flag, positive_int
-from syntax_nmt.commands.annotating import (
+from syntax_nmt.commands.shared.annotating import (
     BY,
     AnnotatorSettings,
     add_model_options,

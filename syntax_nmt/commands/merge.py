@@ -1,7 +1,6 @@
 """`syntax-nmt merge`: checks and joins the parts of several jobs."""
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import describe
 from syntax_nmt.preparation.annotators.parts import PartFolder, merge_parts
-from syntax_nmt.preparation.annotators.shard import Shard
 
 EXAMPLE = "syntax-nmt merge --input words/train.en --output words/train.en.conllu"
 
@@ -39,13 +37,3 @@ def run(args: argparse.Namespace) -> None:
         counts = merge_parts(args.input, args.output, parts)
         parts.remove()
     print(f"{args.output}: {describe(counts)}", file=sys.stderr)
-
-
-def merge_command(shard: Shard, text: Path, output: Path) -> str:
-    """A line that says what to do when all jobs are done.
-
-    Args:
-        shard: the one that is done.
-    """
-    command = shlex.join(["syntax-nmt", "merge", "--input", str(text), "--output", str(output)])
-    return f"shard {shard.index} of {shard.count} is done; when all are: {command}"

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from syntax_nmt.commands.annotating import (
+from syntax_nmt.commands.shared.annotating import (
     AnnotatorSettings,
     add_model_options,
     add_shard_options,

@@ -1,14 +1,13 @@
 """`syntax-nmt prepare`: turns raw parallel text into a data-bin folder; resumable."""
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from syntax_nmt.arguments import add_flags, add_numbers, argument, flag, positive_int
-from syntax_nmt.commands.annotating import (
+from syntax_nmt.arguments import add_flags, add_numbers, argument, positive_int
+from syntax_nmt.commands.shared.annotating import (
     BY,
     add_feature_options,
     add_mismatch_options,
@@ -17,8 +16,6 @@ from syntax_nmt.commands.annotating import (
     feature_threshold,
     find_annotators,
     resources,
-    unused_models,
-    uses_stanza,
 )
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import (
@@ -27,22 +24,28 @@ from syntax_nmt.commands.shared.linearised import (
     linearising,
     parsed_first,
 )
+from syntax_nmt.commands.shared.prepare_checks import (
+    check_destination,
+    check_target_parser,
+    idle_settings,
+    refuse_cut_text,
+    words_cut_already,
+)
 from syntax_nmt.commands.shared.shards import (
     SHARD_NEEDS,
     add_shard_arguments,
     refuse_other_layout,
     sharding,
 )
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin_names import plain_name
 from syntax_nmt.data.linearised_folder import option_of
-from syntax_nmt.data.text_files import read_lines
-from syntax_nmt.errors import UserError, printable
+from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import DEPENDENCIES
-from syntax_nmt.parsing.parsers import STANZA
 from syntax_nmt.parsing.word_tokenizer import DEFAULT_MODES, default_mode
 from syntax_nmt.preparation.annotators.annotator import Annotator
-from syntax_nmt.preparation.empty_columns import refuse_empty_columns
+from syntax_nmt.preparation.empty_columns import refuse_empty_columns, refuse_without_training
 from syntax_nmt.preparation.given_annotation import find_annotation, unused_annotation
 from syntax_nmt.preparation.linearising import Linearising
 from syntax_nmt.preparation.plan import Plan, columns_by_file, refuse_to_overwrite
@@ -51,9 +54,7 @@ from syntax_nmt.preparation.splits import Split, find_splits
 from syntax_nmt.preparation.tokenize import Tokenizer, loaded_tokenizer
 from syntax_nmt.preparation.training_settings import default_vocabulary
 from syntax_nmt.reporting.output import tell
-from syntax_nmt.text.cleaning import LOOKED_AT, MODES, contractions_apart
-from syntax_nmt.text.languages import is_english
-from syntax_nmt.text.unspaced import looks_segmented
+from syntax_nmt.text.cleaning import MODES
 
 EXAMPLE = (
     "syntax-nmt prepare --source-lang en --target-lang de --trainpref raw/train --validpref "
@@ -99,7 +100,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         "--target-stanza-dir",
         type=Path,
         help="folder of the models that chunk or parse the target (default: --stanza-dir); "
-        "--stanza-model names none of those that parse it",
+        "--stanza-model names none of them",
     )
     parser.add_argument(
         "--target-parser-model",
@@ -202,7 +203,7 @@ def run(args: argparse.Namespace) -> None:
         found = find_annotation(plan.splits, *parsed)
         for path in sorted({*found.values()} - {*plan.given.values()}):
             note(f"{path} is not used: no text of {plan.linearised.option} is made of it")
-    for line in (*_idle_settings(args), *_words_cut_already(plan)):
+    for line in (*idle_settings(args), *words_cut_already(plan)):
         note(line)
     if in_shards is None:
         done = Preparation(plan, note)
@@ -211,6 +212,10 @@ def run(args: argparse.Namespace) -> None:
     else:
         tell(summary(plan, Corpus(plan, in_shards, note).run()))
         if in_shards.only is not None:
+            note(
+                f"shard {in_shards.only} is done; when all are: run the same line without "
+                "--only-shard, which gives them the same labels"
+            )
             return
     tests = [split.target for split in plan.splits if split.name == TEST]
     tell(method_list(TrainingData.of(plan.folder), *tests))
@@ -221,7 +226,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     source, target = args.source_lang, args.target_lang
     if source == target:
         raise UserError(f"--source-lang and --target-lang are both {source}")
-    _check_destination(str(args.destdir))
+    check_destination(str(args.destdir))
+    check_target_parser(args)
     require_companion_options(args, _NEEDS)
     if args.chunk_model is not None and args.chunks is None:
         raise UserError("--chunk-model does nothing without --chunks tagger: add it")
@@ -235,7 +241,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     prefixes = (args.trainpref, args.validpref, args.testpref)
     in_shards = args.shard_size is not None
     splits = find_splits(*prefixes, source=source, target=target, in_shards=in_shards)
-    _refuse_cut_text(args, splits)
+    refuse_cut_text(args, splits)
     annotators, given, how = _annotation(args, splits)
     sizes = {source: args.source_words, target: args.target_words}
     pairs = sum(split.lines for split in splits if split.is_training)
@@ -290,6 +296,13 @@ def _annotation(
             for (split, kind), path in given.items()
             if kind == how.kind and how.needs_trees(split)
         }
+    else:
+        refuse_without_training(
+            [CHUNKS, *(kind for kind, named in columns.items() if named)],
+            annotators,
+            given,
+            args.destdir / "words",
+        )
     for kind, named in columns.items():
         if named:
             refuse_empty_columns(kind, named, annotators, given)
@@ -300,45 +313,6 @@ def _annotation(
         if any((split.name, kind) not in given for split in wanted):
             find()  # models that are missing are reported now
     return annotators, given, how
-
-
-def _idle_settings(args: argparse.Namespace) -> Iterator[str]:
-    """Warns of options that have no effect here, such as general settings of a recipe."""
-    words = args.source_words and args.target_words
-    for option in ("vocab_size", "sentencepiece_model"):
-        if words and getattr(args, option):
-            yield f"{flag(option)} does nothing: both sides are words"
-    if not words and args.vocab_size and args.sentencepiece_model:
-        yield f"--vocab-size does nothing: the pieces are those of {args.sentencepiece_model}"
-    by_stanza = uses_stanza(args)
-    tasks = [DEPENDENCIES] * (args.parse and by_stanza) + ["constituents"] * args.constituents
-    if args.chunks:
-        tasks.append("chunks" if args.chunks == "tagger" else "constituents")
-    of_target = args.target_constituents or (args.target_parse and args.parser in (None, STANZA))
-    if args.stanza_dir and not (tasks or of_target):
-        yield (
-            "--stanza-dir does nothing without --parse, --constituents, --chunks, --target-parse "
-            "or --target-constituents by Stanza"
-        )
-    for option in ("parser", "parse_command"):
-        if (
-            getattr(args, option)
-            and not args.parse
-            and not (option == "parser" and args.target_parse)
-        ):
-            yield f"{flag(option)} does nothing: --no-parse leaves the source as it is"
-    for option in unused_models(args, *tasks):
-        yield f"{option} does nothing: it is no model of {' or '.join(tasks) or 'what is made'}"
-
-
-def _check_destination(destdir: str) -> None:
-    """Refuses names that programs would misread."""
-    for separator in (os.pathsep, ","):
-        if separator in destdir:
-            raise UserError(
-                f"--destdir {destdir}: fairseq takes what stands after {separator} for another "
-                "folder: give a name without"
-            )
 
 
 def _models(args: argparse.Namespace) -> list[Path]:
@@ -358,42 +332,3 @@ def _tokenizer(args: argparse.Namespace, side: str, lang: str) -> Tokenizer:
     tokenizer = Tokenizer(mode, lang, getattr(args, f"{side}_segmenter"))
     loaded_tokenizer(tokenizer).check()
     return tokenizer
-
-
-def _refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
-    """Refuses the default mode of languages without spaces, characters, for text that is already
-    split.
-
-    Raises:
-        UserError: no mode is given for such a language, and its text has spaces.
-    """
-    for side in ("source", "target"):
-        lang = getattr(args, f"{side}_lang")
-        if getattr(args, f"{side}_tokenizer") or default_mode(lang) != "char":
-            continue
-        for split in splits:
-            raw = getattr(split, side)
-            if looks_segmented(read_lines(raw)):
-                raise UserError(
-                    f"{raw}: looks as if it were split into words already: give "
-                    f"--{side}-tokenizer none to keep them, or char or stanza to tokenise it again"
-                )
-
-
-def _words_cut_already(plan: Plan) -> Iterator[str]:
-    """Warns of English text that looks tokenised, and is to be tokenised again."""
-    for side, lang in zip(("source", "target"), plan.languages):
-        mode = plan.tokenizers[lang].mode
-        if not is_english(lang) or mode not in ("penn", "moses"):
-            continue
-        for split in plan.splits:
-            raw = getattr(split, side)
-            found = contractions_apart(read_lines(raw))
-            if found:
-                (number, words), lines = found[0], min(split.lines, LOOKED_AT)
-                yield (
-                    f"warning: {raw}: {len(found):,} of {lines:,} lines have contractions apart "
-                    f"from their words, such as line {number:,} ({printable(words)}): if the text "
-                    f"is tokenised, give --{side}-tokenizer none, or {mode} makes other words of "
-                    "them"
-                )

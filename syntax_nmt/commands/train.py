@@ -68,11 +68,12 @@ def run(args: argparse.Namespace) -> None:
 
     Raises:
         UserError: no method or an unknown one, one that needs other data or whose annotation the
-            test set lacks, options that do not go together, or a program that failed.
+            test set lacks, a training on data that have changed, options or a reference that do
+            not fit, or a program that failed.
     """
     from syntax_nmt.preparation.training_commands import TEST, named_method, trainable, wrapped
     from syntax_nmt.preparation.training_data import TrainingData
-    from syntax_nmt.preparation.trainings import Training, train, translate_test
+    from syntax_nmt.preparation.trainings import Training, refuse_other_data, train, translate_test
 
     _check_runs(args.seeds or [], args.more)
     if args.name is not None:
@@ -82,11 +83,7 @@ def run(args: argparse.Namespace) -> None:
         known = ", ".join(method.save_dir for method in trainable(data))
         raise UserError(f"no method: name one or more of {known}")
     methods = [named_method(data, name) for name in dict.fromkeys(args.methods)]
-    reference = None if args.compare is None else find_text(args.compare)
-    if args.compare is not None and reference is None:
-        raise UserError(f"--compare {args.compare}: no such file: give the target's raw test text")
-    if args.compare is not None and TEST not in data.splits:
-        raise UserError(f"--compare: {data.data_bin} has no test set: prepare with --testpref")
+    reference = None if args.compare is None else _reference(data, args.compare)
     trainings = [
         Training(data, method, seed, args.more, args.name)
         for seed in args.seeds or [None]
@@ -98,11 +95,35 @@ def run(args: argparse.Namespace) -> None:
         tell("\n".join(map(wrapped, commands)))
         return
     for training in trainings:
+        refuse_other_data(training)
+    for training in trainings:
         train(training)
         if TEST in data.splits:
             translate_test(training)
     if reference is not None:
         _compare(data, methods, trainings, reference)
+
+
+def _reference(data: TrainingData, given: Path) -> Path:
+    """The reference of a comparison.
+
+    Raises:
+        UserError: there is none, or no test set, or it has another number of lines.
+    """
+    from syntax_nmt.preparation.training_commands import TEST
+
+    path = find_text(given)
+    if path is None:
+        raise UserError(f"--compare {given}: no such file: give the target's raw test text")
+    if TEST not in data.splits:
+        raise UserError(f"--compare: {data.data_bin} has no test set: prepare with --testpref")
+    lines, pairs = sum(1 for _ in read_lines(path)), data.number_of_pairs(TEST)
+    if lines != pairs:
+        raise UserError(
+            f"--compare {path}: has {lines:,} lines, and the test set of {data.data_bin} has "
+            f"{pairs:,}: give the target's raw test text, of several the first"
+        )
+    return path
 
 
 def _check_runs(seeds: Sequence[int], more: Sequence[str]) -> None:
@@ -145,5 +166,6 @@ def _compare(
         command += ["--ter-normalized", "--ter-asian-support"]
     command += ["--reference", str(reference)]
     sys.stdout.flush()
-    if subprocess.run([sys.executable, "-m", "syntax_nmt.cli", *command]).returncode:
-        raise UserError("the comparison failed: see above")
+    status = subprocess.run([sys.executable, "-m", "syntax_nmt.cli", *command]).returncode
+    if status:  # it has said why
+        sys.exit(status)

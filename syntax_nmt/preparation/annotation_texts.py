@@ -3,23 +3,22 @@
 from collections.abc import Callable, Container
 from contextlib import nullcontext
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.text_files import write_atomically
+from syntax_nmt.data.text_files import read_lines, write_atomically
 from syntax_nmt.data.word_annotation import STOP, WordAnnotation
+from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
 from syntax_nmt.preparation.annotators.annotator import Annotator
 from syntax_nmt.preparation.annotators.parts import PartFolder, options_sum
 from syntax_nmt.preparation.given_annotation import GivenAnnotation
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.splits import Split
-from syntax_nmt.preparation.steps import Report, Steps
+from syntax_nmt.preparation.steps import PARSER, PROGRAM, SKIPPED, TAKEN_FROM, Report, Steps
 
-# Keys of a report: what made annotation, and whether it is a program of the user.
-PARSER, PROGRAM = "parser", "program"
-# The source of given annotation; whether it is the user's file next to the words.
-_FROM, _IN_PLACE = "from", "in place"
+_IN_PLACE = "in place"  # of a report: whether given annotation is the user's file beside the words
 
 
 class AnnotationTexts:
@@ -89,9 +88,9 @@ class AnnotationTexts:
     def _leave_out(self, path: Path, kind: AnnotationKind) -> None:
         """Handles files of a run with other options: removes copies, keeps parses."""
         report = self._steps.report(f"words/{path.name}") or {}
-        if _FROM in report:
+        if TAKEN_FROM in report:
             path.unlink()
-            self._note(f"{path}: removed, as there is no {report[_FROM]} any more")
+            self._note(f"{path}: removed, as there is no {report[TAKEN_FROM]} any more")
         else:
             option = kind.making.split()[0]
             self._note(f"{path}: kept, and left out of the data-bin: give {option} again to use it")
@@ -109,11 +108,25 @@ class AnnotationTexts:
     def _given(
         self, split: Split, kind: AnnotationKind, destination: Path
     ) -> GivenAnnotation | None:
-        """The user's annotation: next to the raw text, or next to the words."""
+        """The user's annotation: next to the raw text, or next to the words.
+
+        Raises:
+            UserError: there are both, and they differ.
+        """
         plan = self._plan
         file = plan.given.get((split.name, kind))
-        if file is None and self._made_elsewhere(kind, destination):
+        # Beside the words of a shard is its own copy, even if a killed run has not recorded it.
+        copied = file is not None and plan.corpus is not None and split.is_training
+        if not copied and self._made_elsewhere(kind, destination):
+            if file is not None and not _same_lines(file, destination):
+                raise UserError(
+                    f"{destination}: was not made here, by its record, and {file} would replace "
+                    "it: remove one of the two"
+                )
             file = destination
+        elif file is None:
+            packed = destination.with_name(f"{destination.name}.gz")
+            file = packed if packed.is_file() else None
         if file is None:
             return None
         annotation = WordAnnotation(file, kind, plan.attach_roots)
@@ -145,10 +158,10 @@ class AnnotationTexts:
                 raise fit.refusal(f"or remove {destination}")
             if skipped and self._plan.on_mismatch == STOP:
                 raise fit.refusal("or give --on-mismatch skip (they have no annotation)")
-        report: Report = {_FROM: str(file), _IN_PLACE: in_place}
+        report: Report = {TAKEN_FROM: str(file), _IN_PLACE: in_place}
         if skipped:
             self._note(f"  {skipped:,} sentences skipped, the first is {fit.first}")
-            report["skipped"] = skipped
+            report[SKIPPED] = skipped
         return report
 
     def _made_elsewhere(self, kind: AnnotationKind, annotation_text: Path) -> bool:
@@ -183,10 +196,15 @@ class AnnotationTexts:
             parts.remove()
 
 
+def _same_lines(*files: Path) -> bool:
+    """Whether two files, which may be compressed, have the same text."""
+    return all(one == other for one, other in zip_longest(*map(read_lines, files)))
+
+
 def _is_in_place(report: Report, annotation_text: Path) -> bool:
     """Whether a report is about the user's file next to the words, even if the folder was moved.
 
     Records of 0.1.0 have its path alone, as the folder was called at that time.
     """
-    recorded = Path(report.get(_FROM, ""))
+    recorded = Path(report.get(TAKEN_FROM, ""))
     return bool(report.get(_IN_PLACE, recorded.parts[-2:] == annotation_text.parts[-2:]))

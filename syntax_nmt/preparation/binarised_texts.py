@@ -6,9 +6,10 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntax_nmt.data.annotation import TEXT_KINDS
+from syntax_nmt.data.annotation import KINDS, TEXT_KINDS
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.data_bin import split_prefixes
+from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.text_files import find_text
 from syntax_nmt.errors import UserError
 
@@ -122,3 +123,17 @@ def report_missing(text: BinarisedText, side: str, report: Callable[[str], None]
     for kind in TEXT_KINDS:
         if kind.side == side and kind not in text.annotation:
             report(f"{text.split} {text.lang}: no {text.annotation_path(kind)}, so no {kind.name}")
+
+
+def annotation_files(data_bin: Path) -> list[Path]:
+    """The annotation files that a data-bin folder's manifest lists."""
+    names = read_manifest(data_bin)
+    files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
+    labels = [data_bin / kind.labels_file for kind in KINDS if kind.labels_file is not None]
+    return [path for path in (*files, *labels, data_bin / NAME) if path.is_file()]
+
+
+def remove_annotation(data_bin: Path) -> None:
+    """Removes outdated files of an earlier run, which would otherwise be used."""
+    for path in reversed(annotation_files(data_bin)):
+        path.unlink()

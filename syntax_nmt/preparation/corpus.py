@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from syntax_nmt.data.prepared_text import SHARD, shard_folders
 from syntax_nmt.data.text_files import read_lines, write_atomically, write_unless_same
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.executor import ordered_map
+from syntax_nmt.preparation.fairseq_data import dictionaries, outdated_models
 from syntax_nmt.preparation.plan import OfCorpus, Plan
 from syntax_nmt.preparation.preparation import Preparation
 from syntax_nmt.preparation.sharding import Sharding
@@ -33,7 +35,7 @@ from syntax_nmt.preparation.shards import (
     recorded_shards,
 )
 from syntax_nmt.preparation.splits import Split
-from syntax_nmt.preparation.steps import Report, Steps
+from syntax_nmt.preparation.steps import SHARDS, UNKNOWN, Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer
 from syntax_nmt.progress import Progress
 
@@ -112,27 +114,26 @@ class Corpus:
         plan, sharding = self.plan, self.sharding
         recorded = recorded_shards(plan.record)
         texts = [split for split in plan.splits if split.is_training]
-        step, number = _CUT, 0
+        step = _CUT
         if sharding.appends:
             self._compare_settings(steps)
-            prefixes = ",".join(split.prefix for split in texts)
-            step = f"{_CUT} of {hashlib.sha256(prefixes.encode()).hexdigest()[:8]}"
-            before = {name: found for name, found in recorded.items() if name != step}
-            number = sum(map(len, before.values()))
-            if step in recorded:
-                number = recorded[step][0].number
+            step = self._appended(texts, recorded)
+        others = [each for name, found in recorded.items() if name != step for each in found]
+        following = max((shard.number for shard in others), default=-1) + 1
+        number = recorded[step][0].number if step in recorded else following
+
+        def make() -> Report:
+            found = cut(plan, sharding.size, number)
+            self._refuse_to_replace(found, others)
+            return {SHARDS: [list(shard) for shard in found]}
+
         given = [path for (name, _), path in plan.given.items() if is_training(name)]
-        report = steps.run(
-            step,
-            {"files": _stamps(texts, given), "size": sharding.size, "number": number},
-            lambda: {"shards": [list(shard) for shard in cut(plan, sharding.size, number)]},
-            lambda: [],
-        )
-        shards = [Shard.recorded(values) for values in report["shards"]]
+        made_from = {"files": _stamps(texts, given), "size": sharding.size, "number": number}
+        report = steps.run(step, made_from, make, lambda: [])
+        shards = [Shard.recorded(values) for values in report[SHARDS]]
         if not sharding.appends:
             steps.run("corpus", self._settings(), self._settings, lambda: [])
         there = {path.name for path in shard_folders(plan.folder)}
-        others = [each for name, found in recorded.items() if name != step for each in found]
         left = there - {f"{SHARD}{shard.number}" for shard in (*others, *shards)}
         if left:
             raise UserError(
@@ -140,6 +141,45 @@ class Corpus:
                 "trained on, too: remove it, or give another --destdir"
             )
         return shards
+
+    def _appended(self, texts: Sequence[Split], recorded: Mapping[str, Sequence[Shard]]) -> str:
+        """The step that cuts appended text, as it was called when it was appended first.
+
+        Raises:
+            UserError: a part of the text stands in the corpus already.
+        """
+        wanted: dict[tuple[Path, ...], str]
+        wanted = {(split.source.resolve(), split.target.resolve()): split.prefix for split in texts}
+        for step, shards in recorded.items():
+            there = {}
+            for shard in reversed(shards):
+                files = [shard.files[f"train.{lang}"].file for lang in self.plan.languages]
+                there[tuple(Path(file).resolve() for file in files)] = shard
+            if step != _CUT and there.keys() == wanted.keys():
+                return step
+            for text in there.keys() & wanted.keys():
+                raise UserError(
+                    f"--append: {wanted[text]} stands in the corpus already, as "
+                    f"{SHARD}{there[text].number}: leave it out"
+                )
+        names = ",".join(str(path) for text in sorted(wanted) for path in text)
+        return f"{_CUT} of {hashlib.sha256(names.encode()).hexdigest()[:8]}"
+
+    def _refuse_to_replace(self, shards: Sequence[Shard], others: Sequence[Shard]) -> None:
+        """Refuses shards in place of those of other texts.
+
+        Raises:
+            UserError: names the first.
+        """
+        numbers = {shard.number for shard in shards}
+        for shard in others:
+            if shard.number in numbers:
+                raise UserError(
+                    f"{self.plan.folder / f'{SHARD}{shard.number}'}: is of {shard.prefix}, and "
+                    f"would be replaced, as {shards[0].prefix} takes more shards than before: give "
+                    "it as it was, with the same --shard-size, and --append new lines under "
+                    "another name"
+                )
 
     def _settings(self) -> Report:
         """What all shards have in common, appended ones included."""
@@ -206,7 +246,10 @@ class Corpus:
             features=None,
             target_features=None,
         )
+        before = dictionaries(sample)
         Preparation(sample, lambda line: self.note(f"sample: {line}")).run()
+        for line in outdated_models(plan.folder, before, dictionaries(sample)):
+            self.note(line)
 
     def _told(
         self, results: Iterator[ShardReport], tasks: Sequence[ShardTask]
@@ -269,7 +312,8 @@ def _stamps(texts: Sequence[Split], given: Sequence[Path] = ()) -> dict[str, lis
     """Size and time of raw text and of annotation; checksums would take as long as the text is.
     Each shard compares its own."""
     files = [path for split in texts for path in (split.source, split.target)]
-    return {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in (*files, *given)}
+    stamps = {os.path.abspath(path): path.stat() for path in (*files, *given)}
+    return {path: [stamp.st_size, stamp.st_mtime_ns] for path, stamp in stamps.items()}
 
 
 def _draw(texts: Sequence[Path], total: int, lines: int, output: Path) -> None:
@@ -302,11 +346,11 @@ def added_up(shards: Sequence[Mapping[str, Report]]) -> dict[str, Report]:
             for key, value in report.items():
                 number = isinstance(value, int) and not isinstance(value, bool)
                 found[key] = found.get(key, 0) + value if number else found.get(key, value)
-        for name, share in steps.get("data-bin", {}).get("unknown", {}).items():
+        for name, share in steps.get("data-bin", {}).get(UNKNOWN, {}).items():
             number = steps[f"pieces/{name}"]["pieces"]
             pieces[name] += number
             unknown[name] += share * number
     if "data-bin" in total:
         shares = {name: round(unknown[name] / max(1, pieces[name]), 4) for name in pieces}
-        total["data-bin"]["unknown"] = shares
+        total["data-bin"][UNKNOWN] = shares
     return total

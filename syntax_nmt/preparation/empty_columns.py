@@ -1,6 +1,6 @@
-"""Columns that are wanted as features, and that the annotation will not have: refused at once."""
+"""Columns and labels that the annotation of the training text will not have: refused at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -9,6 +9,8 @@ from syntax_nmt.data.annotation.columns import EMPTY, LEMMA, Column
 from syntax_nmt.data.annotation.formats import CONLLU
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.conllu import read_conllu
+from syntax_nmt.data.data_bin_names import is_training
+from syntax_nmt.data.text_files import find_text
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.parser import ParserModels
 from syntax_nmt.preparation.annotators.annotator import Annotator
@@ -50,6 +52,34 @@ def refuse_empty_columns(
             f"{file_kind.description} to take the columns from: {way}, or give "
             f"PREF.LANG.{kind.ending}"
         )
+
+
+def refuse_without_training(
+    labelled: Sequence[AnnotationKind],
+    annotators: Container[AnnotationKind],
+    given: Mapping[tuple[str, AnnotationKind], Path],
+    words: Path,
+) -> None:
+    """Refuses labels of validation or test text alone: the lists are those of the training text.
+
+    Args:
+        labelled: the kinds whose files have labels.
+        words: the folder in which annotation of the training text may be, too.
+
+    Raises:
+        UserError: names the file.
+    """
+    trained = {kind for split, kind in given if is_training(split)}
+    for (split, kind), file in given.items():
+        if kind not in labelled or kind in annotators or kind in trained:
+            continue
+        lang, ending = file.name.removesuffix(".gz").split(".")[-2:]
+        if find_text(words / f"train.{lang}.{ending}") is None:
+            raise UserError(
+                f"{file}: the labels of {split} are those of the training text, which has no "
+                f".{ending} file: give one beside it, or {kind.making.split()[0]}, or move this "
+                "file away"
+            )
 
 
 def refuse_empty_in(file: Path, columns: Sequence[Column], option: str | None = None) -> None:

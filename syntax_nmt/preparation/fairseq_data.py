@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairseq.data import Dictionary
@@ -75,6 +76,28 @@ def command(plan: Plan, destination: Path) -> list[str]:
         line += [f"--{option}={prefixes}"]
     joined = plan.joined and plan.corpus is None  # otherwise both dictionaries are the same
     return [*line, "--joined-dictionary"] if joined else line
+
+
+def dictionaries(plan: Plan) -> list[bytes]:
+    """The content of the dictionaries in the data-bin folder."""
+    files = (plan.data_bin / f"dict.{lang}.txt" for lang in plan.languages)
+    return [file.read_bytes() for file in files if file.is_file()]
+
+
+def outdated_models(folder: Path, before: Sequence[bytes], now: Sequence[bytes]) -> Iterator[str]:
+    """Warns of models below a folder that were trained with other dictionaries.
+
+    Args:
+        before: the dictionaries of an earlier run; none = there was no such run.
+        now: those of this run.
+    """
+    trained = [*folder.glob("*/checkpoint*.pt"), *folder.glob("*/*/checkpoint*.pt")]
+    if trained and before and before != now:
+        yield (
+            f"{folder}: has another vocabulary than models that were trained here, such as "
+            f"{min(trained)}, which it cannot be used with any more: to keep them in use, make it "
+            "as before, and give another --destdir for this"
+        )
 
 
 def written_files(plan: Plan) -> list[Path]:

@@ -22,6 +22,9 @@ from syntax_nmt.preparation.steps import recorded_steps
 from syntax_nmt.preparation.tokenize import Tokenizer
 from syntax_nmt.text.languages import SOURCE, TARGET
 
+LABEL_COUNTS = "labels.json"
+"""The file in the folder of a shard that counts its labels, until they are those of the corpus."""
+
 
 def columns_by_file(
     features: str | None, target_features: str | None
@@ -138,7 +141,7 @@ class Plan:
     def label_counts(self) -> Path | None:
         """The file with this shard's labels; None = their list is known, or the folder's own."""
         unknown = self.corpus is not None and self.corpus.labels is None
-        return self.folder / "labels.json" if unknown else None
+        return self.folder / LABEL_COUNTS if unknown else None
 
     @property
     def parser_config(self) -> Path:
@@ -234,11 +237,12 @@ def refuse_to_overwrite(plan: Plan, models: Iterable[Path]) -> None:
         UserError: an input would be overwritten, or is in the data-bin folder, which is replaced as
             a whole; or that folder contains other files, or data of the other direction.
     """
-    outputs = {path.resolve() for path in plan.outputs}
-    for split in plan.splits:
-        for raw in (split.source, split.target):
-            if raw.resolve() in outputs:
-                raise UserError(f"{raw} would be overwritten: give another --destdir")
+    outputs = {path.resolve(): path for path in plan.outputs}
+    for given in _texts(plan):
+        if given.resolve() in outputs:
+            link = outputs[given.resolve()]
+            remove = f"remove {link}, which leads to it, or " if link.is_symlink() else ""
+            raise UserError(f"{given} would be overwritten: {remove}give another --destdir")
     data_bin = plan.data_bin.resolve()
     for path in (*_texts(plan), *models):
         if path.resolve().is_relative_to(data_bin):

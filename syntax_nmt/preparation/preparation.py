@@ -7,26 +7,30 @@ from typing import Any
 
 import torch
 
-from syntax_nmt.data.annotation import DERIVED_KINDS, KINDS, TEXT_KINDS
-from syntax_nmt.data.annotation.kind import AnnotationKind
+from syntax_nmt.data.annotation import DERIVED_KINDS
 from syntax_nmt.data.folder_lock import sole_user
 from syntax_nmt.data.linearised_folder import KEY, MIXED, MULTITASK, option_of
-from syntax_nmt.data.manifest import NAME, read_manifest
 from syntax_nmt.data.prepared_text import write_segmentation
 from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
 from syntax_nmt.data.text_columns import counted
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
-from syntax_nmt.parsing.config import ParserConfig, device_in
-from syntax_nmt.preparation.annotation_texts import PARSER, AnnotationTexts
+from syntax_nmt.preparation.annotation_texts import AnnotationTexts
+from syntax_nmt.preparation.binarised_texts import annotation_files, remove_annotation
 from syntax_nmt.preparation.binarizing import binarize
 from syntax_nmt.preparation.empty_columns import refuse_empty_in
 from syntax_nmt.preparation.executor import ordered_map
-from syntax_nmt.preparation.fairseq_data import preprocess, written_files
+from syntax_nmt.preparation.fairseq_data import (
+    dictionaries,
+    outdated_models,
+    preprocess,
+    written_files,
+)
 from syntax_nmt.preparation.foreign_text import foreign_texts
-from syntax_nmt.preparation.label_lists import checksums_of_lists
+from syntax_nmt.preparation.label_lists import LabelCounts, checksums_of_lists
 from syntax_nmt.preparation.linearising import Lengths, Linearising, linearise_split
+from syntax_nmt.preparation.parser_config import write_parser_config
 from syntax_nmt.preparation.plan import Plan
 from syntax_nmt.preparation.segment import (
     MOST_LINES,
@@ -37,7 +41,7 @@ from syntax_nmt.preparation.segment import (
     train_model,
 )
 from syntax_nmt.preparation.splits import Split
-from syntax_nmt.preparation.steps import Report, Steps
+from syntax_nmt.preparation.steps import PARSER, SYMBOLS, UNKNOWN, Report, Steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer, tokenize_file
 from syntax_nmt.preparation.training_settings import training_settings
 
@@ -107,13 +111,8 @@ class Preparation:
             )
         else:
             self._lengths(how)
-        self._parser_config()
+        write_parser_config(self.plan, self.steps, self.note)
         write_segmentation(self.plan.folder, self.plan.segmentation)
-
-    def parsed(self, kind: AnnotationKind) -> bool:
-        """Whether a split was annotated here, and not taken along with its annotation."""
-        names = [self.plan.annotation_text(split.name, kind).name for split in self.plan.splits]
-        return any("annotated" in self.steps.reports.get(f"words/{name}", {}) for name in names)
 
     def _words(self, split: Split, lang: str) -> None:
         plan = self.plan
@@ -244,6 +243,7 @@ class Preparation:
         symbols = plan.linearised is not None
         made_from = {"words": self.steps.checksum(words)}
         if lang in plan.vocabularies:
+            made_from["symbols of fairseq"] = "unknown"
 
             def make() -> Report:
                 return dict(copy_words(words, pieces))
@@ -255,7 +255,12 @@ class Preparation:
             def make() -> Report:
                 return dict(segment_file(model, words, pieces, plan.workers, symbols))
 
-        self.steps.run(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
+        report = self.steps.run(f"pieces/{pieces.name}", made_from, make, lambda: [pieces])
+        if SYMBOLS in report:
+            self.note(
+                f"  {words}: {counted(report[SYMBOLS], 'word')} that fairseq takes for its own "
+                "symbols (<s>, <pad>, </s>): counted as <unk>"
+            )
 
     def _data_bin(self) -> None:
         plan = self.plan
@@ -279,51 +284,31 @@ class Preparation:
         self.steps.run(
             "data-bin",
             made_from | form,
-            lambda: {"unknown": preprocess(plan), **form},
+            lambda: {UNKNOWN: self._preprocessed(), **form},
             lambda: written_files(plan),
         )
 
-    def _parser_config(self) -> None:
-        """Writes the parser configuration for new text, if this text was parsed for models."""
-        reads_parses = self.plan.linearised is None  # otherwise models read text alone
-        annotators = {
-            kind: self.plan.annotators[kind]()
-            for kind in TEXT_KINDS
-            if reads_parses and kind.parsed_by is not None and self.parsed(kind)
-        }
-        for kind, annotator in annotators.items():
-            if annotator.models is None:
-                self.note(
-                    f"{self.plan.parser_config}: names no parser of {kind.description}: "
-                    f"{annotator.made_by} made them, which no file may name; to translate typed "
-                    "text, write the file (docs/data.md says how)"
-                )
-        models = [found.models for found in annotators.values() if found.models is not None]
-        if models:
-            settings = next(iter(annotators.values()))
-            # Not the device of this run: the user may have written another one.
-            ParserConfig.of(
-                models,
-                NO_SUBWORDS if self.plan.source in self.plan.vocabularies else SENTENCEPIECE,
-                max_words=settings.max_words,
-                batch_size=settings.batch_size,
-                device=device_in(self.plan.parser_config),
-            ).write(self.plan.parser_config)
-        elif self.plan.parser_config.is_file() and not annotators:
-            self.plan.parser_config.unlink()
-            self.note(f"{self.plan.parser_config}: removed, as no model reads trees of its parser")
+    def _preprocessed(self) -> dict[str, float]:
+        """Writes the data-bin, and warns where models have been trained on another vocabulary."""
+        plan, before = self.plan, dictionaries(self.plan)
+        unknown = preprocess(plan)
+        for line in outdated_models(plan.folder, before, dictionaries(plan)):
+            self.note(f"  {line}")
+        return unknown
 
     def _binarized(self, annotation: Sequence[Path]) -> None:
         plan = self.plan
         if not annotation:
-            _remove_annotation(plan.data_bin)
+            remove_annotation(plan.data_bin)
+            if plan.label_counts is not None:
+                LabelCounts({}, {}).write(plan.label_counts)
             return
 
         reports = {path: self.steps.reports.get(f"words/{path.name}", {}) for path in annotation}
         parsers = {path: found[PARSER] for path, found in reports.items() if PARSER in found}
 
         def make() -> Report:
-            _remove_annotation(plan.data_bin)
+            remove_annotation(plan.data_bin)
             for kind, columns in plan.columns.items():
                 for path in {plan.annotation_text("train", kind)}.intersection(parsers):
                     refuse_empty_in(path, columns)
@@ -381,17 +366,3 @@ class Preparation:
         if plan.corpus is not None:
             made_from["labels of"] = checksums_of_lists(plan.corpus.labels)
         return made_from
-
-
-def annotation_files(data_bin: Path) -> list[Path]:
-    """The annotation files that a data-bin folder's manifest lists."""
-    names = read_manifest(data_bin)
-    files = [data_bin / f"{name}.{ending}" for name in names for ending in ("bin", "idx")]
-    labels = [data_bin / kind.labels_file for kind in KINDS if kind.labels_file is not None]
-    return [path for path in (*files, *labels, data_bin / NAME) if path.is_file()]
-
-
-def _remove_annotation(data_bin: Path) -> None:
-    """Removes outdated files of an earlier run, which would otherwise be used."""
-    for path in reversed(annotation_files(data_bin)):
-        path.unlink()

@@ -13,12 +13,15 @@ import sentencepiece
 from syntax_nmt.data.linearised_folder import cut_between_symbols, without_symbols
 from syntax_nmt.data.text_files import read_lines, write_atomically, write_bytes_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.steps import SYMBOLS
 from syntax_nmt.progress import Progress
 
 PIECE_KIND = "bpe"
 MOST_LINES = 10_000_000
 """sentencepiece holds its text in memory; of a longer one every n-th line is taken."""
 _CHUNK = 20_000
+# fairseq's, in its dictionaries.
+_OF_FAIRSEQ, _UNKNOWN = frozenset(("<s>", "<pad>", "</s>")), "<unk>"
 _CHANGES = "changes the text when it segments it: train it with --normalization_rule_name=identity"
 _IN_BYTES = (
     "spells characters that it does not know in bytes, of which no word can be made again: train "
@@ -171,17 +174,22 @@ def _training_error(error: RuntimeError, texts: Sequence[Path], vocab_size: int)
 def copy_words(words: Path, tokens: Path) -> Counter[str]:
     """Writes the words of a text as its tokens.
 
+    Words that fairseq takes for its own symbols, such as `</s>` in text of web pages, are unknown.
+
     Args:
         words: words separated by spaces.
         tokens: the file to write.
 
     Returns:
-        Counts: `lines`, `words`, and as many `pieces`.
+        Counts: `lines`, `words`, as many `pieces`, and `symbols`, if there are such words.
     """
     counts: Counter[str] = Counter()
     with write_atomically(tokens) as out:
         for line in read_lines(words):
-            found = len(line.split())
-            counts.update(lines=1, words=found, pieces=found)
+            found = line.split()
+            counts.update(lines=1, words=len(found), pieces=len(found))
+            if not _OF_FAIRSEQ.isdisjoint(found):
+                counts[SYMBOLS] += sum(word in _OF_FAIRSEQ for word in found)
+                line = " ".join(_UNKNOWN if word in _OF_FAIRSEQ else word for word in found)
             out.write(line + "\n")
     return counts

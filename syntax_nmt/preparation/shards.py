@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import time
 from collections import Counter
@@ -19,13 +20,14 @@ from syntax_nmt.data.prepared_text import SHARD
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import Resources
+from syntax_nmt.preparation.binarised_texts import annotation_files
 from syntax_nmt.preparation.corpus_labels import OtherLabelsError, take_labels
 from syntax_nmt.preparation.fairseq_data import written_files
 from syntax_nmt.preparation.label_lists import LabelCounts, checksums_of_lists
-from syntax_nmt.preparation.plan import OfCorpus, Plan, refuse_to_overwrite
-from syntax_nmt.preparation.preparation import Preparation, annotation_files
+from syntax_nmt.preparation.plan import LABEL_COUNTS, OfCorpus, Plan, refuse_to_overwrite
+from syntax_nmt.preparation.preparation import Preparation
 from syntax_nmt.preparation.splits import Split
-from syntax_nmt.preparation.steps import Report, recorded_steps
+from syntax_nmt.preparation.steps import SHARDS, Report, recorded_steps
 from syntax_nmt.preparation.tokenize import loaded_tokenizer
 
 _RAW = "raw"  # the folder of a shard's own part of the raw text
@@ -76,8 +78,8 @@ def cut(plan: Plan, size: int, number: int = 0) -> list[Shard]:
         for (name, kind), path in plan.given.items():
             if name == split.name:
                 files[f"train.{plan.language(kind)}.{kind.ending}"] = (path, kind)
-        ranges = {
-            name: file_ranges(path, kind, lines, split.lines)
+        ranges = {  # whose paths are on record, for any working directory
+            name: file_ranges(Path(os.path.abspath(path)), kind, lines, split.lines)
             for name, (path, kind) in files.items()
         }
         for place, first in enumerate(range(0, split.lines, lines)):
@@ -193,6 +195,19 @@ class _ShardPreparation(Preparation):
         refuse_to_overwrite(self.plan, ())
         self.steps.run("shard", self._made_from(), self._make, self._files)
         self._tidy()  # not before the step is on record: parses take long
+        if self._task.keeps_parses:
+            self._note_lost_parses()
+
+    def _note_lost_parses(self) -> None:
+        """Says which parses cannot be kept, as an earlier run removed them."""
+        for kind in self.plan.annotators:
+            packed = self.plan.annotation_text("train", kind)
+            packed = packed.with_name(f"{packed.name}.gz")
+            if ("train", kind) not in self.plan.given and not packed.is_file():
+                self.note(
+                    f"  --keep-parses: {packed} is not there, as the shard was made without the "
+                    "option: to have it, remove the shard's folder and run this again"
+                )
 
     def _files(self) -> list[Path]:
         counts = self.plan.label_counts
@@ -202,8 +217,14 @@ class _ShardPreparation(Preparation):
         """All that decides what is in the folder, except for the ids of labels."""
         plan, sum_of = self.plan, self.steps.checksum
         assert plan.corpus is not None
-        others = [path for split in plan.splits[1:] for path in (split.source, split.target)]
-        others += [path for (split, _), path in plan.given.items() if split != "train"]
+        others = {
+            plan.words(split.name, lang).name: raw
+            for split in plan.splits[1:]
+            for lang, raw in zip(plan.languages, (split.source, split.target))
+        }
+        for (split, kind), path in plan.given.items():
+            if split != "train":
+                others[plan.annotation_text(split, kind).name] = path
         vocabulary = plan.corpus.vocabulary
         common = [vocabulary / "data-bin" / f"dict.{lang}.txt" for lang in plan.languages]
         common += {vocabulary / plan.model(lang).name for lang in plan.cut_languages}
@@ -214,7 +235,7 @@ class _ShardPreparation(Preparation):
         }
         return {
             "raw": {name: taken.checksum for name, taken in self._task.shard.files.items()},
-            "others": list(map(sum_of, others)),
+            "others": sorted([name, sum_of(path)] for name, path in others.items()),
             "vocabulary": sorted(map(sum_of, common)),
             "tokenizers": [
                 loaded_tokenizer(plan.tokenizers[lang]).fingerprint() for lang in plan.languages
@@ -265,7 +286,7 @@ class _ShardPreparation(Preparation):
         made_from = {"lists": checksums_of_lists(lists)}
 
         def make() -> Report:
-            counts = LabelCounts.read(plan.folder / "labels.json")
+            counts = LabelCounts.read(plan.folder / LABEL_COUNTS)
             take_labels(plan.data_bin, lists, counts, lambda line: self.note(f"  {line}"))
             return {}
 
@@ -301,7 +322,7 @@ def counted_labels(tasks: Sequence[ShardTask]) -> dict[AnnotationKind, Counter[s
     """How many words of the training text of some prepared shards have each label."""
     total: dict[AnnotationKind, Counter[str]] = {}
     for task in tasks:
-        counts = LabelCounts.read(task.plan.folder / "labels.json")
+        counts = LabelCounts.read(task.plan.folder / LABEL_COUNTS)
         for kind, found in counts.training.items():
             total.setdefault(kind, Counter()).update(found)
     return {kind: total[kind] for kind in KINDS if kind in total}
@@ -315,9 +336,9 @@ def recorded_shards(record: Path) -> dict[str, list[Shard]]:
     """
     try:
         return {
-            name: [Shard.recorded(values) for values in step["report"]["shards"]]
+            name: [Shard.recorded(values) for values in step["report"][SHARDS]]
             for name, step in (recorded_steps(record) or {}).items()
-            if "shards" in step["report"]
+            if SHARDS in step["report"]
         }
     except (TypeError, ValueError, AttributeError):
         raise UserError(f"{record}: damaged: remove it, and run the same command again") from None

@@ -18,6 +18,14 @@ from syntax_nmt.errors import UserError
 
 Report = dict[str, Any]
 
+# Keys of reports in more than one file. Of annotation: what made it, whether that is a program of
+# the user, the sentences that have one, the file that it was taken from, those that it skipped.
+PARSER, PROGRAM, ANNOTATED = "parser", "program", "annotated"
+TAKEN_FROM, SKIPPED = "from", "skipped"
+# Of words as tokens: those that fairseq takes for symbols. Of a data-bin: the percentage of unknown
+# pieces by text. Of a corpus: its shards.
+SYMBOLS, UNKNOWN, SHARDS = "symbols", "unknown", "shards"
+
 # Increased when a step gives another result for the same input, so that old results are not reused.
 FORMAT = 2
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.preparation.plan import Plan
-from syntax_nmt.preparation.steps import Report
+from syntax_nmt.preparation.steps import ANNOTATED, PARSER, SKIPPED, TAKEN_FROM, UNKNOWN, Report
 from syntax_nmt.reporting.findings import PLAIN, Table
 
 
@@ -23,7 +23,7 @@ def summary(plan: Plan, reports: Mapping[str, Report]) -> str:
 
 def _row(reports: Mapping[str, Report], name: str) -> tuple[str, ...]:
     words, pieces = reports[f"words/{name}"], reports[f"pieces/{name}"]
-    unknown = reports["data-bin"]["unknown"].get(name, 0.0)
+    unknown = reports["data-bin"][UNKNOWN].get(name, 0.0)
     return (
         name,
         f"{words['lines']:,}",
@@ -42,11 +42,11 @@ def _annotated_shares(reports: Mapping[str, Report], name: str) -> str:
         report = reports.get(f"words/{name}.{kind.ending}")
         if report is None:
             continue
-        if "from" in report:
-            skipped = f", {report['skipped']:,} skipped" if "skipped" in report else ""
+        if TAKEN_FROM in report:
+            skipped = f", {report[SKIPPED]:,} skipped" if SKIPPED in report else ""
             shares.append(f"{kind.ending} given{skipped}")
         else:
-            share = report["annotated"] / max(1, report["lines"])
-            parser = report.get("parser", "Stanza").partition(",")[0]  # and its version
+            share = report[ANNOTATED] / max(1, report["lines"])
+            parser = report.get(PARSER, "Stanza").partition(",")[0]  # and its version
             shares.append(f"{kind.ending} by {parser} ({share:.2%})")
     return "; ".join(shares) or NO_FIGURE

@@ -209,7 +209,7 @@ def _bleu(data: TrainingData, settings: TrainingSettings) -> list[str]:
     It is that of words, tokenised. A translated pair takes about three times as long as one that
     is trained on.
     """
-    pairs = data.validation_pairs
+    pairs = data.number_of_pairs("valid")
     target = data.segmentation.get(data.languages[1])
     cheap = 3 * pairs <= _BLEU_COST * data.pairs * settings.validate_interval
     if not pairs or not cheap or target is None or linearised_mode(data.folder) in WITH_SYMBOLS:

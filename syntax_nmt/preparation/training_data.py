@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from syntax_nmt.data.manifest import AnnotationFile, read_manifest
 from syntax_nmt.data.prepared_text import FILE_NAME as SEGMENTATION
 from syntax_nmt.data.prepared_text import (
     RECORD,
+    SHARD,
     TextSegmentation,
     prepared_folder,
     read_segmentation,
@@ -30,7 +32,9 @@ from syntax_nmt.data.ragged import open_indexed
 from syntax_nmt.data.text_files import checksum
 from syntax_nmt.errors import UserError
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
-from syntax_nmt.preparation.steps import recorded_steps
+from syntax_nmt.parsing.config import ParserConfig
+from syntax_nmt.preparation.shards import recorded_shards
+from syntax_nmt.preparation.steps import ANNOTATED, PROGRAM, recorded_steps
 from syntax_nmt.text.languages import TARGET
 
 
@@ -48,7 +52,7 @@ class TrainingData:
         splits: that are there, in fairseq's order.
         annotated: by split the kinds of annotation of which some sentence has one; of training
             text, in every folder.
-        parsed: the kinds that a parser made, which parses typed text likewise.
+        parsed: the kinds that a parser makes of typed text: those that `parser.json` names.
         joined: whether both languages have one vocabulary.
         segmentation: how text is segmented, by language; empty = not known.
     """
@@ -73,9 +77,10 @@ class TrainingData:
                 them.
 
         Raises:
-            UserError: it has no training text, or a language that is no plain name; or several
-                folders have other dictionaries or labels.
+            UserError: it has no training text, lacks shards, or a language is no plain name; or
+                several folders have other dictionaries or labels.
         """
+        _refuse_missing_shards(data)
         folder, data_bin = prepared_folder(data)
         data_bins = [prepared_folder(each)[1] for each in training_folders(data)]
         pairs = language_pairs(data_bin)
@@ -150,14 +155,13 @@ class TrainingData:
         """Whether there is validation text."""
         return "valid" in self.splits
 
-    @property
-    def validation_pairs(self) -> int:
-        """The number of pairs of the first validation text; 0 = there is none.
+    def number_of_pairs(self, split: str) -> int:
+        """The number of pairs of a validation or test text; 0 = there is none.
 
         Raises:
             UserError: it is damaged.
         """
-        sizes = _sizes(self.data_bin / f"valid.{'-'.join(self.languages)}.{self.languages[0]}")
+        sizes = _sizes(self.data_bin / f"{split}.{'-'.join(self.languages)}.{self.languages[0]}")
         return 0 if sizes is None else len(sizes)
 
     @property
@@ -183,6 +187,22 @@ class TrainingData:
         one_model = source.sentencepiece_model is not None
         model = source.sentencepiece_model if one_model else target.sentencepiece_model
         return [*options, "--bpe", "sentencepiece", "--sentencepiece-model", argument(model)]
+
+
+def _refuse_missing_shards(folder: Path) -> None:
+    """Refuses a corpus that is trained on in part, such as one of `--only-shard`.
+
+    Raises:
+        UserError: names the shards that it lacks.
+    """
+    wanted = [shard for found in recorded_shards(folder / RECORD).values() for shard in found]
+    names = [f"{SHARD}{number}" for number in sorted({shard.number for shard in wanted})]
+    missing = [name for name in names if not (folder / name / "data-bin").is_dir()]
+    if missing:
+        raise UserError(
+            f"{folder}: lacks {', '.join(missing)} of {len(names)} shards: run the same "
+            "`syntax-nmt prepare` line, without --only-shard, which finishes them"
+        )
 
 
 def _train_sizes(data_bin: Path, pair: str, language: str) -> np.ndarray:
@@ -223,14 +243,35 @@ def _splits(data_bin: Path, pair: str, source: str) -> list[str]:
 
 
 def _parsed(folder: Path, source: str) -> list[AnnotationKind]:
-    """What `syntax-nmt prepare` has on record as made by a parser."""
+    """What the parsers of `parser.json` make, and what `syntax-nmt prepare` has on record as made
+    by a parser.
+    """
     steps = recorded_steps(folder / RECORD) or {}
     names = {kind: f".{source}.{kind.ending}" for kind in TEXT_KINDS if kind.parsed_by is not None}
     reports = {name: step.get("report", {}) for name, step in steps.items()}
     made = [
-        name for name, found in reports.items() if "annotated" in found and not found.get("program")
+        name for name, found in reports.items() if ANNOTATED in found and not found.get(PROGRAM)
     ]
-    return [kind for kind, ending in names.items() if any(name.endswith(ending) for name in made)]
+    recorded = {
+        kind for kind, ending in names.items() if any(name.endswith(ending) for name in made)
+    }
+    tasks = _configured_tasks(folder / PARSER_CONFIG)
+    return [kind for kind in names if kind in recorded or kind.parsed_by in tasks]
+
+
+def _configured_tasks(file: Path) -> set[str]:
+    """The tasks whose models a parser configuration names, and which are there.
+
+    A file with a mistake names none: what reads it says so.
+    """
+    found = set()
+    with suppress(UserError):
+        config = ParserConfig.read(file)
+        for task in {kind.parsed_by for kind in TEXT_KINDS if kind.parsed_by is not None}:
+            with suppress(UserError):
+                config.models(task)
+                found.add(task)
+    return found
 
 
 def argument(path: Path | None) -> str:

@@ -5,10 +5,13 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from syntax_nmt import FOLDER
+from syntax_nmt.data.manifest import Fingerprint
 from syntax_nmt.data.text_files import write_atomically, write_unless_same
+from syntax_nmt.errors import UserError
 from syntax_nmt.methods.method import TrainingRecipe
 from syntax_nmt.preparation.fairseq_programs import lines_of
 from syntax_nmt.preparation.training_commands import (
@@ -21,7 +24,8 @@ from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.reporting.output import tell
 
 # In the folder of the checkpoints.
-LOG, OUTPUT, _OPTIONS = "train.log", "test.out", "train.options"
+LOG, OUTPUT, _OPTIONS, _DATA = "train.log", "test.out", "train.options", "train.data"
+_BEGINS = "begin training epoch"  # fairseq logs it when it has locked the folder
 _FIGURE = re.compile(r"\| (\w+) ([\d.]+)")
 
 
@@ -101,26 +105,90 @@ def checkpoints(data: TrainingData, system: str, seed: int | None) -> Path:
 
 
 def train(training: Training) -> None:
-    """Trains or resumes; prints a line for each validation."""
+    """Trains or resumes; prints a line for each validation.
+
+    Raises:
+        UserError: as of :func:`refuse_other_data`, or the program failed.
+    """
     training.folder.mkdir(parents=True, exist_ok=True)
-    _compare_options(training)
+    refuse_other_data(training)
+    resumes, data_read = _is_begun(training), _data_read(training)
+    if resumes:
+        _compare_options(training)
     log = training.folder / LOG
     tell(f"{training.name}: training, log: {log}")
     with log.open("a", encoding="utf-8") as stream:
         for line in lines_of(training.train, training_threads(training.data), errors="among"):
             stream.write(line)
             stream.flush()
+            if not resumes and _BEGINS in line:  # nobody else trains in this folder
+                options = f"{shlex.join(training.more)}\n"
+                write_unless_same(training.folder / _OPTIONS, options)
+                write_unless_same(training.folder / _DATA, "\n".join([*data_read, ""]))
+                resumes = True
             news = news_of(line)
             if news is not None:
                 tell(f"{training.name}: {news}")
 
 
+def _is_begun(training: Training) -> bool:
+    """Whether a training resumes, or is finished."""
+    return (training.folder / "checkpoint_last.pt").is_file()
+
+
+def refuse_other_data(training: Training) -> None:
+    """Refuses to resume, or to take for finished, what was trained on data that have changed.
+
+    Folders that older versions trained have no record of that.
+
+    Raises:
+        UserError: names a file that is another one now.
+    """
+    record = training.folder / _DATA
+    if not (_is_begun(training) and record.is_file()):
+        return
+    found = set(_data_read(training))
+    for line in record.read_text("utf-8").splitlines():
+        if line not in found:
+            name = line.partition("/")[2].split(" ")[0]
+            raise UserError(
+                f"{training.name}: {training.folder} was trained on other data ({name} is another "
+                "now): give --name to train beside that, or delete the folder"
+            )
+
+
+def _data_read(training: Training) -> list[str]:
+    """Each file that the training reads, with its size and checksum.
+
+    Test text, and annotation of other methods, may change.
+    """
+    data, method = training.data, training.method
+    pair, kinds = "-".join(data.languages), {*method.needs, *method.reads}
+    names = [f"dict.{lang}.txt" for lang in data.languages]
+    names += [kind.labels_file for kind in kinds if kind.labels_file is not None]
+    for split in (split for split in data.splits if not split.startswith(TEST)):
+        for of in ("", *(f".{kind.name}" for kind in kinds)):
+            stems = [f"{split}.{pair}.{lang}{of}" for lang in data.languages]
+            names += [f"{stem}.{ending}" for stem in stems for ending in ("bin", "idx")]
+    there = [
+        (f"{place}/{name}", data_bin / name)
+        for place, data_bin in enumerate(data.data_bins)
+        for name in sorted(names)
+        if (data_bin / name).is_file()
+    ]
+    return [f"{name} {_fingerprint(path, path.stat().st_mtime_ns)}" for name, path in there]
+
+
+@cache
+def _fingerprint(path: Path, time: int) -> str:
+    """Size and checksum of a file, which trainings one after another read."""
+    found = Fingerprint.of(path)
+    return f"{found.bytes} {found.crc32}"
+
+
 def _compare_options(training: Training) -> None:
     """Warns if a training resumes with other options than it began with."""
     record, options = training.folder / _OPTIONS, shlex.join(training.more)
-    if not (training.folder / "checkpoint_last.pt").is_file():
-        write_unless_same(record, f"{options}\n")
-        return
     begun = record.read_text("utf-8").strip() if record.is_file() else options
     if begun != options:
         print(

@@ -24,6 +24,7 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.training_commands import named_method, next_commands, trainable
 from syntax_nmt.preparation.training_data import TrainingData
 from syntax_nmt.preparation.trainings import Training, news_of, translate_test
+from syntax_nmt.preparation.trainings import train as train_once
 
 FEW = ("--", "--max-epoch", "1", "--validate-interval", "1", "--max-update", "3")
 
@@ -326,6 +327,67 @@ def test_a_changed_test_set_is_translated_again(folder, tmp_path, monkeypatch):
     os.utime(data.data_bin / "test.src-tgt.src.bin", (later, later))
     translate_test(training)
     assert len(runs) == 2
+
+
+@pytest.fixture
+def training(folder, tmp_path, monkeypatch):
+    """Of a copy, by a program that begins to train and leaves a checkpoint."""
+    for name in ("data-bin", "segmentation.json", "sentencepiece.model"):
+        copy = shutil.copytree if (folder / name).is_dir() else shutil.copy
+        copy(folder / name, tmp_path / name)
+    data = TrainingData.of(tmp_path)
+    made = Training(data, named_method(data, "pascal"), None, ("--lr", "1"))
+
+    def lines_of(*_, **__):
+        yield "| INFO | begin training epoch 1\n"
+        (made.folder / "checkpoint_last.pt").touch()
+
+    monkeypatch.setattr("syntax_nmt.preparation.trainings.lines_of", lines_of)
+    return made
+
+
+def add_bytes(path):
+    path.write_bytes(path.read_bytes() + b"12345678")
+
+
+@pytest.mark.parametrize(
+    "changed", ["dict.src.txt", *(f"train.src-tgt.{each}.bin" for each in ("tgt", "src.heads"))]
+)
+def test_a_training_on_data_that_have_changed_is_refused(training, changed):
+    """What other methods read, and test text, may change."""
+    train_once(training)
+    data_bin = training.data.data_bin
+    for other in ("train.src-tgt.src.phrases.bin", "test.src-tgt.src.bin", "syntax.json"):
+        add_bytes(data_bin / other)
+    train_once(training)
+    add_bytes(data_bin / changed)
+    said = rf"pascal: {training.folder} was trained on other data \({changed} is another now"
+    with pytest.raises(UserError, match=said):
+        train_once(training)
+    (training.folder / "train.data").unlink()  # older versions wrote none
+    train_once(training)
+
+
+def test_a_run_that_does_not_begin_leaves_the_options_of_another(training, monkeypatch):
+    train_once(training)
+    (training.folder / "checkpoint_last.pt").unlink()  # the other has none yet
+
+    def lines_of(*_, **__):
+        yield "a line\n"
+        raise UserError("another process trains")
+
+    monkeypatch.setattr("syntax_nmt.preparation.trainings.lines_of", lines_of)
+    with pytest.raises(UserError, match="another process trains"):
+        train_once(replace(training, more=("--lr", "2")))
+    assert (training.folder / "train.options").read_text() == "--lr 1\n"
+
+
+def test_a_reference_of_other_lines_is_refused_before_a_training(folder, prepared):
+    reference = prepared.corpus / "valid.tgt"
+    (folder / "short.tgt").write_text("".join(reference.read_text().splitlines(True)[:7]))
+    command = ("train", folder, "gcn", "--compare", folder / "short.tgt", *FEW)
+    assert "short.tgt: has 7 lines, and the test set of" in refuse("syntax_nmt.cli", *command)
+    assert not (folder / "gcn").exists()
 
 
 @pytest.mark.dear

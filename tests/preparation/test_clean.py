@@ -7,7 +7,7 @@ import pytest
 
 from syntax_nmt.commands.recipes import clean as clean_command
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
-from syntax_nmt.preparation.recipes.clean import Measure
+from syntax_nmt.preparation.recipes.clean import CleanCorpus, Filter, Measure
 
 
 def write(path, lines):
@@ -69,6 +69,15 @@ def test_length_of_text_that_is_cut_already(run):
     pairs = [("a b.", "x"), ("a b .", "x")]
     kept, _ = run([pairs], "--max-words", "2", "--source-tokenizer", "none")
     assert kept == pairs[:1]
+
+
+def test_counts_are_returned_and_not_printed(tmp_path, capsys):
+    parts = [(write(tmp_path / "a", lines), write(tmp_path / "b", lines)) for lines in [["x", ""]]]
+    wanted = Filter(Measure("en"), Measure("de"))
+    counts = CleanCorpus(("en", "de"), str(tmp_path / "out"), wanted).write(parts)
+    assert (counts.by_part, counts.kept, counts.held_out) == ([2], 1, 0)
+    assert dict(counts.left_out) == {"empty": 1}
+    assert capsys.readouterr().out == ""
 
 
 def test_ratio_counts_in_both_directions_and_the_limit_itself_is_kept(run):

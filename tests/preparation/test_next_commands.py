@@ -30,7 +30,8 @@ from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.prepared_text import TextSegmentation
 from syntax_nmt.methods.method import RNN
 from syntax_nmt.models.presets import LINES
-from syntax_nmt.preparation.training_commands import next_commands
+from syntax_nmt.preparation import training_commands
+from syntax_nmt.preparation.training_commands import named_method, next_commands, train_command
 from syntax_nmt.preparation.training_data import TrainingData
 
 PARSERS = {
@@ -239,6 +240,30 @@ def test_what_no_sentence_has_is_no_annotation(prepared, tmp_path):
     assert HEADS not in data.annotated["train"]
     assert "dependency" not in said_of(data)
     assert "fairseq-generate" in said_of(data)  # nothing says how typed text is segmented
+
+
+def test_a_parser_that_the_user_names_translates_typed_text(prepared, tmp_path):
+    """Of trees that were given."""
+    folder = shutil.copytree(prepared.folder, tmp_path / "prepared")
+    assert TrainingData.of(folder).parsed == []
+    names = {"pos_model_path": "tagger.pt", "depparse_model_path": "parser.pt"}
+    for name in names.values():
+        (folder / name).touch()
+    config = {"lang": "en", "subwords": "sentencepiece", **names}
+    (folder / "parser.json").write_text(json.dumps(config))
+    assert HEADS in TrainingData.of(folder).parsed
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_the_page_of_training_shows_the_printed_line(monkeypatch, gpu):
+    """Of Multi30k, which has 1,014 pairs of validation text."""
+    monkeypatch.setattr(training_commands.torch.cuda, "is_available", lambda: gpu)
+    monkeypatch.setattr(TrainingData, "number_of_pairs", lambda *_: 1014)
+    data = folder_of(Path("prepared"), HEADS, pairs=29_000)
+    printed = train_command(data, named_method(data, "heads"), Path("$(syntax-nmt user-dir)"))
+    page = (Path(__file__).parents[2] / "docs/training.md").read_text("utf-8")
+    shown = re.findall(r"```bash\n(fairseq-train .*?)```", page.replace(" \\\n", ""), re.S)
+    assert printed == shlex.split(shown[gpu])
 
 
 def test_no_data_folder(tmp_path):

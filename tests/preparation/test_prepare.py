@@ -16,7 +16,10 @@ from translations import refused
 
 from syntax_nmt.cli import main
 from syntax_nmt.commands import prepare
+from syntax_nmt.commands.shared.annotating import AnnotatorSettings, find_annotators
+from syntax_nmt.commands.shared.prepare_checks import idle_settings
 from syntax_nmt.data import text_files
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import escape_word
 from syntax_nmt.data.folder_lock import sole_user
@@ -182,9 +185,10 @@ def test_a_lost_or_damaged_record_is_said(raw, prepared, models, tmp_path, capsy
     assert f"{folder}/prepare.json: damaged: its steps are done again" in said.err
     trees = folder / "words" / "train.en.conllu"
     assert f"{trees}: no record of it in prepare.json, so it counts as given; to" in said.err
-    assert f"{folder}/parser.json: removed" in said.err
+    assert (folder / "parser.json").read_text() == "{}"  # whose it is, nobody knows either
     assert "conllu given" in said.out
-    assert without_parser(contents(folder)) == without_parser(contents(prepared), "parser.json")
+    made = [without_parser(contents(each), "parser.json") for each in (folder, prepared)]
+    assert made[0] == made[1]
     trees.unlink()
     main(command(raw, folder, "--stanza-dir", str(models)))
     assert ": damaged" not in capsys.readouterr().err
@@ -253,6 +257,10 @@ def test_a_model_is_reused(raw, prepared, tmp_path):
             "--target-stanza-dir does nothing without --chunks or --target-parse or "
             "--target-constituents: add",
         ),
+        (
+            ["--target-parse", "--target-parser-model", "a"],
+            "--target-parser-model a: is no option of Stanza: give --target-stanza-dir, or another",
+        ),
         (["--chunk-model", "a.pt"], "--chunk-model does nothing without --chunks tagger: add it"),
         (
             ["--feature-threshold", "3"],
@@ -289,6 +297,17 @@ def test_unfit_texts_are_one_line_and_leave_nothing(raw, tmp_path, name, text, m
         (["--vocab-size", "9", "--source-words", "5", "--target-words", "5"], ["both sides are"]),
         (["--no-parse", "--stanza-dir", "x"], ["--stanza-dir does nothing without --parse"]),
         (["--stanza-model", "constituency=x"], ["constituency=x does nothing: it is no model of"]),
+        (
+            ["--stanza-model", "constituency=x", "--chunks", "rules"],
+            ["constituency=x does nothing: it is no model of dependencies"],
+        ),
+        (
+            [
+                *("--parser", "spacy", "--parser-model", "m", "--target-parser-model", "m"),
+                *("--target-parse", "--target-stanza-dir", "x"),
+            ],
+            ["--target-stanza-dir does nothing: --parser spacy parses the target"],
+        ),
     ],
 )
 def test_settings_that_do_nothing_are_told(more, said):
@@ -296,9 +315,27 @@ def test_settings_that_do_nothing_are_told(more, said):
     prepare.add_arguments(parser)
     args = parser.parse_args([str(word) for word in command(Path("raw"), Path("out"), *more)[1:]])
     args.stanza_dir = args.stanza_dir if "--stanza-dir" in more else None
-    found = list(prepare._idle_settings(args))
+    found = list(idle_settings(args))
     assert len(found) == len(said)
     assert all(part in line for part, line in zip(said, found))
+
+
+def test_single_models_of_the_source_make_no_chunks_of_the_target():
+    parser = argparse.ArgumentParser()
+    prepare.add_arguments(parser)
+    more = ("--stanza-model", "constituency=x", "--stanza-dir", "own", "--chunks", "rules")
+    words = command(Path("raw"), Path("out"), *more)[1:]
+    settings = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            AnnotatorSettings, "annotator", lambda found, *of: settings.append((found, of))
+        )
+        with suppress(AssertionError):  # that is no annotator
+            find_annotators(parser.parse_args(words))[CHUNKS]()
+    ((found, of),) = settings
+    assert of == ("constituents", "de")
+    assert found.paths.stanza_dir == Path("own")
+    assert set(found.paths.stanza_files.values()) == {None}
 
 
 def test_a_failure_of_fairseq_names_its_log(raw, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """`syntax-nmt prepare` into a folder that holds something: what is kept, and what is made anew."""
 
+import gzip
 import json
 import shutil
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ import pytest
 from stand_in import StandIn
 
 from syntax_nmt.cli import main
-from syntax_nmt.commands.annotating import AnnotatorSettings
+from syntax_nmt.commands.shared.annotating import AnnotatorSettings
 from syntax_nmt.data.conllu import format_conllu, format_no_parse
 from syntax_nmt.data.linearised_folder import PARSED
 from syntax_nmt.parsing.stanza.models import StanzaModels
@@ -191,6 +192,66 @@ def test_a_copy_of_annotation_that_is_gone_goes_too(raw, tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_annotation_beside_the_words_is_not_replaced_by_other_beside_the_text(raw, tmp_path):
+    """It may be days of work; `prepare` did not make it."""
+    words, text = tmp_path / "out/words/train.en.conllu", raw / "train.en.conllu"
+    prepare(raw, tmp_path / "out", "--no-parse")
+    write_trees(words)
+    prepare(raw, tmp_path / "out", "--no-parse")
+    mine = words.read_text()
+    text.write_text(f"# another\n{mine}")
+    said = rf"{words}: was not made here, by its record, and {text} would replace it: remove one"
+    with pytest.raises(SystemExit, match=said):
+        prepare(raw, tmp_path / "out", "--no-parse")
+    text.write_text(mine)  # the same, which may go again
+    prepare(raw, tmp_path / "out", "--no-parse")
+    text.unlink()
+    prepare(raw, tmp_path / "out", "--no-parse")
+    assert words.read_text() == mine
+
+
+def test_compressed_annotation_beside_the_words_is_taken(raw, tmp_path, capsys):
+    words = tmp_path / "out/words/train.en.conllu"
+    prepare(raw, tmp_path / "out", "--no-parse")
+    write_trees(words)
+    mine = words.read_bytes()
+    words.unlink()
+    words.with_name("train.en.conllu.gz").write_bytes(gzip.compress(mine))
+    prepare(raw, tmp_path / "out", "--no-parse")
+    for _ in range(2):
+        assert "conllu given" in capsys.readouterr().out
+        assert words.read_bytes() == mine
+        prepare(raw, tmp_path / "out", "--no-parse")
+
+
+def test_annotation_is_not_written_through_a_link(raw, tmp_path):
+    text, link = raw / "train.en.conllu", tmp_path / "out/words/train.en.conllu"
+    write_trees(text)
+    mine = text.read_text()
+    link.parent.mkdir(parents=True)
+    link.symlink_to(text)
+    said = f"{text} would be overwritten: remove {link}, which leads to it, or give another"
+    with pytest.raises(SystemExit, match=said):
+        prepare(raw, tmp_path / "out", "--no-parse", "--on-mismatch", "skip")
+    assert text.read_text() == mine
+
+
+def test_labels_of_test_text_alone_are_refused_at_once(raw, tmp_path):
+    """The lists are those of the training text, which may have its own beside the words."""
+    for lang in ("en", "de"):
+        shutil.copy(raw / f"train.{lang}", raw / f"test.{lang}")
+    chunks = raw / "test.de.chunks"
+    chunks.write_text("".join("B-NP I-NP O O O\n" for _ in SENTENCES))
+    command = (raw, tmp_path / "out", "--no-parse", "--testpref", f"{raw}/test")
+    said = f"{chunks}: the labels of test are those of the training text, which has no .chunks"
+    with pytest.raises(SystemExit, match=f"{said} file: give one beside it, or --chunks, or move"):
+        prepare(*command)
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out/words").mkdir(parents=True)
+    shutil.copy(chunks, tmp_path / "out/words/train.de.chunks")
+    prepare(*command)
+
+
 def test_finished_parses_outlast_runs_that_leave_them_out(raw, tmp_path, capsys):
     folder = tmp_path / "out"
     prepare(raw, folder, "--constituents")
@@ -238,9 +299,43 @@ def test_parses_that_become_text_need_no_parser_for_typed_text(raw, tmp_path, ca
     for mode in PARSED:
         prepare(raw, tmp_path / "out", "--linearised", mode)
         assert not config.exists()
-        config.touch()
-    prepare(raw, tmp_path / "out", "--linearised", "mixed")
-    assert f"{config}: removed" in capsys.readouterr().err
+    prepare(raw, tmp_path / "parsed")
+    written = tmp_path / "parsed" / "parser.json"
+    assert written.is_file()
+    prepare(raw, tmp_path / "parsed", "--linearised", "mixed")
+    assert not written.exists()
+    assert f"{written}: removed" in capsys.readouterr().err
+
+
+def test_the_parser_of_given_trees_that_a_user_wrote_stays(raw, tmp_path):
+    config = tmp_path / "out" / "parser.json"
+    prepare(raw, tmp_path / "out", "--no-parse")
+    config.write_text('{"lang": "en", "subwords": "sentencepiece"}')
+    prepare(raw, tmp_path / "out", "--no-parse")
+    assert config.read_text() == '{"lang": "en", "subwords": "sentencepiece"}'
+
+
+# ---- models that were trained on the folder
+
+
+def test_another_vocabulary_than_that_of_trained_models_is_said(raw, tmp_path, monkeypatch, capsys):
+    def with_vocabulary(plan: Plan) -> dict[str, float]:
+        for file in written_files(plan):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"{plan.vocab_size}\n")
+        return {}
+
+    monkeypatch.setattr(preparation, "preprocess", with_vocabulary)
+    prepare(raw, tmp_path / "out", "--no-parse")
+    trained = tmp_path / "out" / "heads" / "seed1" / "checkpoint_best.pt"
+    trained.parent.mkdir(parents=True)
+    trained.touch()
+    said = f"has another vocabulary than models that were trained here, such as {trained}"
+    (raw / "train.de").write_text((raw / "train.en").read_text().replace("x3", "y"))
+    prepare(raw, tmp_path / "out", "--no-parse")
+    assert said not in capsys.readouterr().err
+    prepare(raw, tmp_path / "out", "--no-parse", "--vocab-size", "30")
+    assert said in capsys.readouterr().err
 
 
 def test_words_by_older_rules_are_made_anew(raw, tmp_path, monkeypatch, capsys):

@@ -198,7 +198,7 @@ def test_workers_of_a_pool_and_of_a_cluster(prepared, whole, tmp_path, cluster):
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-def test_parses_are_kept_where_that_was_asked_for(treebank, models, tmp_path, keeps):
+def test_parses_are_kept_where_that_was_asked_for(treebank, models, tmp_path, keeps, capsys):
     """Without them another column is parsed anew."""
     raw = tmp_path / "raw"
     raw.mkdir()
@@ -211,6 +211,10 @@ def test_parses_are_kept_where_that_was_asked_for(treebank, models, tmp_path, ke
     main([*line, "--features", "upos"])
     packed = sorted(path.name for path in (tmp_path / "out").glob("shard*/words/*"))
     assert packed == (["train.en.conllu.gz"] * 2 if keeps else [])
+    capsys.readouterr()
+    main([*line, "--features", "upos", "--keep-parses"])
+    lost = "--keep-parses: " + str(tmp_path / "out/shard0/words/train.en.conllu.gz is not there")
+    assert (lost in capsys.readouterr().err) != keeps
     assert TrainingData.of(tmp_path / "out").takes_typed_text
     assert (tmp_path / "out/shard0/parser.json").is_file()
     with pytest.MonkeyPatch.context() as patch:
@@ -261,6 +265,79 @@ def test_text_is_appended(prepared, whole, later, tmp_path, capsys):
     main(command(prepared.corpus, out, *VOCABULARY))  # and the corpus itself is done
     assert {path: path.stat().st_mtime_ns for path in files} == files
     assert all(inspect_data(each).problems == [] for each in data_bins(out))
+
+
+def test_appended_text_is_known_by_its_file(prepared, whole, later, tmp_path, monkeypatch):
+    """However its path is spelt; and what is in the corpus is not appended."""
+    out = shutil.copytree(whole, tmp_path / "out")
+    monkeypatch.chdir(later.parent)
+    main(append(prepared.corpus, out, "train"))
+    main(append(prepared.corpus, out, "./train"))
+    assert len(shard_folders(out)) == 5
+    said = refused(*append(prepared.corpus, out, prepared.corpus / "train"))
+    assert f"{prepared.corpus / 'train'} stands in the corpus already, as shard0: leave" in said
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for file in later.parent.glob("train.*"):
+        shutil.copy2(file, ".")
+    main(append(prepared.corpus, out, "train"))
+    assert len(shard_folders(out)) == 7
+
+
+def lengthen(text, times):
+    for file in text.parent.glob(f"{text.name}.*"):
+        file.write_bytes(file.read_bytes() * times)
+
+
+def test_shards_are_not_replaced_by_those_of_another_text(prepared, whole, later, tmp_path):
+    out = shutil.copytree(whole, tmp_path / "out")
+    small = tmp_path / "small" / "train"
+    shutil.copytree(later.parent, small.parent)
+    main(append(prepared.corpus, out, small))
+    main(append(prepared.corpus, out, later))
+    before = contents(out)
+    lengthen(small, 2)
+    said = f"shard5: is of {later}, and would be replaced, as {small} takes more shards than before"
+    assert said in refused(*append(prepared.corpus, out, small))
+    said = refused(*command(prepared.corpus, out, *VOCABULARY, "--shard-size", "60"))
+    assert "shard3: is of" in said
+    assert contents(out) == before
+
+
+def test_validation_and_test_text_may_exchange_their_roles(prepared, whole, tmp_path):
+    out = shutil.copytree(whole, tmp_path / "out")
+    line = command(prepared.corpus, out, *VOCABULARY)
+    place = {each: line.index(each) + 1 for each in ("--validpref", "--testpref")}
+    valid, test = (line[each] for each in place.values())
+    line[place["--validpref"]] = f"{valid},{test}"
+    main([*line[: place["--testpref"] - 1], *line[place["--testpref"] + 1 :]])
+    names = {path.name.split(".")[0] for path in (out / "shard0/data-bin").glob("*.src.idx")}
+    assert names == {"train", "valid", "valid1"}
+
+
+def test_without_annotation(prepared, later, tmp_path, capsys):
+    raw, out = tmp_path / "raw", tmp_path / "out"
+    raw.mkdir()
+    for lang in ("src", "tgt"):
+        shutil.copy(prepared.corpus / f"train.{lang}", raw)
+    line = ["prepare", "--source-lang", "src", "--target-lang", "tgt", "--no-parse"]
+    line += ["--source-tokenizer", "none", "--target-tokenizer", "none", "--shard-size", "120"]
+    line += ["--trainpref", f"{raw}/train", "--destdir", str(out), *VOCABULARY]
+    main([*line, "--only-shard", "1"])
+    assert "shard 1 is done; when all are: run the same line without" in capsys.readouterr().err
+    said = refused("options", "--training", str(out))
+    assert f"{out}: lacks shard0, shard2 of 3 shards: run the same `syntax-nmt prepare`" in said
+    main(line)
+    assert TrainingData.of(out).pairs == 300
+    capsys.readouterr()
+    main(line)
+    assert "…" not in capsys.readouterr().err
+    trained = out / "baseline" / "checkpoint_best.pt"
+    trained.parent.mkdir()
+    trained.touch()
+    main([*line[:-1], "300"])
+    said = f"{out}: has another vocabulary than models that were trained here, such as {trained}"
+    assert said in capsys.readouterr().err
 
 
 def test_appended_text_takes_other_lists(prepared, whole, later, tmp_path):

@@ -57,6 +57,23 @@ def commands(folder: Path) -> list[list[str]]:
     return [shlex.split(line) for line in lines if line.startswith("  fairseq-")]
 
 
+def test_words_that_are_symbols_of_fairseq_are_unknown(tmp_path, capsys):
+    """`</s>` in the middle of a sentence ends it for a model. Trees keep the word."""
+    raw = write_raw(tmp_path / "raw")
+    for path in (raw / "train.en", raw / "train.en.conllu"):
+        path.write_text(path.read_text().replace("sees", "</s>").replace("w2", "<pad>"))
+    prepare(raw, tmp_path, "--source-words", "12", "--target-words", "9")
+    _, rows = words_of(tmp_path, "train", "en")
+    symbols = [row.count(each) for row in rows for each in ("</s>", "<pad>", "<s>")]
+    assert sum(symbols) == 0
+    text = (tmp_path / "words/train.en").read_text().split()
+    number = text.count("</s>") + text.count("<pad>")
+    said = f"train.en: {number} words that fairseq takes for its own symbols (<s>, <pad>, </s>)"
+    assert said in capsys.readouterr().err
+    heads = RaggedArray.open(tmp_path / "data-bin" / "train.en-de.en.heads")
+    assert [len(heads[index]) for index in range(len(rows))] == list(map(len, rows))
+
+
 def test_both_sides(tmp_path):
     prepare(write_raw(tmp_path / "raw"), tmp_path, "--source-words", "12", "--target-words", "9")
     assert not list(tmp_path.glob("sentencepiece*"))

@@ -5,19 +5,22 @@ Run by the dataset recipes as `python -m syntax_nmt.commands.recipes.clean`.
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, positive_int
 from syntax_nmt.commands.recipes.recipe_command import run_command
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.recipes.clean import (
+    REASONS,
     CleanCorpus,
+    Counts,
     Filter,
     Measure,
     fingerprint,
     read_pairs,
 )
+from syntax_nmt.reporting.output import tell
 
 _LOWERCASE = {"source": (0,), "target": (1,), "both": (0, 1), None: ()}
 
@@ -91,7 +94,24 @@ def run(args: argparse.Namespace) -> None:
         words=measures if args.words else None,
         hold_out=(args.hold_out_every, args.hold_out) if args.hold_out_every else None,
     )
-    corpus.write(list(zip(args.source, args.target)))
+    parts = list(zip(args.source, args.target))
+    tell("\n".join(_report(parts, corpus.write(parts), corpus.wanted)))
+
+
+def _report(parts: Sequence[tuple[Path, Path]], counts: Counts, wanted: Filter) -> Iterator[str]:
+    """A line for each part, and for what was kept, left out and held out."""
+    for (source, target), pairs in zip(parts, counts.by_part):
+        yield f"  {source.name}, {target.name}: {pairs:,} pairs"
+    yield f"  kept {counts.kept:,} of {sum(counts.by_part):,} pairs"
+    limits = {
+        "long": f" ({wanted.max_words} words)",
+        "ratio": f" ({wanted.max_ratio:g})" if wanted.max_ratio else "",
+    }
+    for reason, said in REASONS.items():
+        if counts.left_out[reason]:
+            yield f"  left out {counts.left_out[reason]:,}: {said}{limits.get(reason, '')}"
+    if counts.held_out:
+        yield f"  held out {counts.held_out:,} of those kept"
 
 
 def main(argv: Sequence[str] | None = None) -> None:

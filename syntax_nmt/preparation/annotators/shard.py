@@ -1,8 +1,10 @@
 """The share of a text that one job of several works on, as torchrun and Slurm number them."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from syntax_nmt.errors import UserError
 
@@ -102,3 +104,13 @@ def _tasks(environment: Mapping[str, str]) -> int:
 
 def _number(environment: Mapping[str, str], name: str, default: int = 0) -> int:
     return int(environment.get(name, default))
+
+
+def merge_command(shard: Shard, text: Path, output: Path) -> str:
+    """A line that says what to do when all jobs are done.
+
+    Args:
+        shard: the one that is done.
+    """
+    command = shlex.join(["syntax-nmt", "merge", "--input", str(text), "--output", str(output)])
+    return f"shard {shard.index} of {shard.count} is done; when all are: {command}"

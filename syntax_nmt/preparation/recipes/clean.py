@@ -199,15 +199,16 @@ def read_pairs(source: Path, target: Path) -> Iterator[Pair]:
 
 
 @dataclass
-class _Counts:
+class Counts:
     """The pairs of all parts.
 
     Attributes:
+        by_part: those of each part.
         kept: those that are held out included.
         left_out: by reason.
     """
 
-    pairs: int = 0
+    by_part: list[int] = field(default_factory=list)
     kept: int = 0
     held_out: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
@@ -233,16 +234,19 @@ class CleanCorpus:
     words: Sequence[Measure] | None = None
     hold_out: tuple[int, str] | None = None
 
-    def write(self, parts: Sequence[tuple[Path, Path]]) -> None:
-        """Writes the files; prints what was kept and what not.
+    def write(self, parts: Sequence[tuple[Path, Path]]) -> Counts:
+        """Writes the files.
 
         Args:
             parts: source and target.
 
+        Returns:
+            what was kept, and what not.
+
         Raises:
             UserError: parts are not parallel or cannot be read, or nothing is left.
         """
-        counts = _Counts()
+        counts = Counts()
         every, prefix = self.hold_out or (0, "")
         with ExitStack() as stack:
 
@@ -253,10 +257,10 @@ class CleanCorpus:
             kept = output(self.output)
             held_out = output(prefix) if every else kept
             for source, target in parts:
-                before = counts.pairs
+                counts.by_part.append(0)
                 pairs = Progress(read_pairs(source, target), source.name, "pairs")
                 for pair in pairs:
-                    counts.pairs += 1
+                    counts.by_part[-1] += 1
                     reason = self.wanted.reason(pair)
                     if reason is not None:
                         counts.left_out[reason] += 1
@@ -267,25 +271,11 @@ class CleanCorpus:
                         self._write_pair(held_out, pair)
                     else:
                         self._write_pair(kept, pair)
-                print(f"  {source.name}, {target.name}: {counts.pairs - before:,} pairs")
             if counts.kept == counts.held_out:
                 raise UserError(f"nothing is left of {parts[0][0]} and the other parts")
-        _report(counts, self.wanted)
+        return counts
 
     def _write_pair(self, files: Sequence[TextIO], pair: Pair) -> None:
         for side, (file, line) in enumerate(zip(files, pair)):
             text = line if self.words is None else self.words[side].words(line)
             file.write((text.lower() if side in self.lowercase else text) + "\n")
-
-
-def _report(counts: _Counts, wanted: Filter) -> None:
-    print(f"  kept {counts.kept:,} of {counts.pairs:,} pairs")
-    limits = {
-        "long": f" ({wanted.max_words} words)",
-        "ratio": f" ({wanted.max_ratio:g})" if wanted.max_ratio else "",
-    }
-    for reason, said in REASONS.items():
-        if counts.left_out[reason]:
-            print(f"  left out {counts.left_out[reason]:,}: {said}{limits.get(reason, '')}")
-    if counts.held_out:
-        print(f"  held out {counts.held_out:,} of those kept")

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags, add_numbers, positive_int
-from syntax_nmt.commands.merge import merge_command
 from syntax_nmt.commands.shared.checks import require_companion_options
 from syntax_nmt.commands.shared.linearised import linearised_as, parsed_first
 from syntax_nmt.data.annotation import CHUNKS, COLUMNS, HEADS, PHRASES, TARGET_HEADS, TARGET_TREES
@@ -24,7 +23,7 @@ from syntax_nmt.parsing.program import OPTION, ProgramCommand
 from syntax_nmt.parsing.stanza.models import CHUNKER, TASKS
 from syntax_nmt.preparation.annotators.annotate import PART_SIZE, Resources, annotate_file, describe
 from syntax_nmt.preparation.annotators.annotator import Annotator, ModelAnnotator, ProgramAnnotator
-from syntax_nmt.preparation.annotators.shard import Shard, find_shard
+from syntax_nmt.preparation.annotators.shard import Shard, find_shard, merge_command
 
 BY = ("tagger", "rules")
 """How chunks are made."""
@@ -313,21 +312,18 @@ def find_annotators(args: argparse.Namespace) -> dict[AnnotationKind, Callable[[
     settings = AnnotatorSettings.of(args)
     target = args.target_lang
     # Single models and programs are of the source, but the chunker.
-    paths = settings.paths
-    if args.target_stanza_dir is not None:
-        paths = paths._replace(stanza_dir=args.target_stanza_dir)
-    of_chunks = replace(settings, paths=paths)
-    of_target = replace(
-        settings,
-        paths=paths._replace(stanza_files={}, model=args.target_parser_model),
-        command=None,
+    paths = settings.paths._replace(
+        stanza_dir=args.target_stanza_dir or args.stanza_dir,
+        stanza_files={CHUNKER: args.chunk_model},
+        model=args.target_parser_model,
     )
+    of_target = replace(settings, paths=paths, command=None)
     if args.parse:
         found[HEADS] = _Found(partial(_parser, settings, parsed))
     if args.constituents:
         found[PHRASES] = _Found(partial(settings.annotator, "constituents", parsed))
     if args.chunks:
-        found[CHUNKS] = _Found(partial(chunk_annotator, of_chunks, target, args.chunks))
+        found[CHUNKS] = _Found(partial(chunk_annotator, of_target, target, args.chunks))
     if args.target_parse:
         found[TARGET_HEADS] = _Found(partial(of_target.annotator, DEPENDENCIES, target))
     if args.target_constituents:
