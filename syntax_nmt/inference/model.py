@@ -30,7 +30,7 @@ from syntax_nmt.inference.results import (
     ChunkedSentence,
     ScoredTranslation,
 )
-from syntax_nmt.inference.search_options import SEARCH_OPTIONS, check_search
+from syntax_nmt.inference.search_options import SEARCH_OPTIONS, checked_search
 from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, MAX_TOKENS
 from syntax_nmt.inference.source_text import SourceText, token_ids
@@ -87,8 +87,7 @@ class LoadedModel:
             UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
                 search has no such option or no such value of it.
         """
-        check_search(beam, options)
-        found = _of_each(partial(self._translated, beam, options), sentences)
+        found = _of_each(partial(self._translated, self._search(beam, options)), sentences)
         if isinstance(sentences, str):
             return found[0].text
         return [hypotheses[0].text for hypotheses in found]
@@ -109,8 +108,8 @@ class LoadedModel:
         Raises:
             UserError: as of :meth:`translate`.
         """
-        check_search(beam, options)
-        return _of_each(partial(self._translated, beam, options, factors=True), sentences)
+        search = self._search(beam, options)
+        return _of_each(partial(self._translated, search, factors=True), sentences)
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -254,8 +253,11 @@ class LoadedModel:
     def _decoder(self) -> ForcedDecoder:
         return ForcedDecoder(self.model, self.hub.task, self._parser)
 
+    def _search(self, beam: int, options: Mapping[str, Any]) -> dict[str, Any]:
+        return checked_search(beam, options, len(self.hub.task.target_dictionary))
+
     def _translated(
-        self, beam: int, options: dict[str, Any], sentences: Sequence[str], factors: bool = False
+        self, search: Mapping[str, Any], sentences: Sequence[str], factors: bool = False
     ) -> list[list[ScoredTranslation]]:
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
@@ -272,7 +274,7 @@ class LoadedModel:
                 batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
             self.hub.task.gives_factors = factors
             try:
-                of_sentences = self.hub.generate(tokens, beam, **options)
+                of_sentences = self.hub.generate(tokens, **search)
             except (AssertionError, ValueError) as error:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
         return [list(map(self._scored, hypotheses)) for hypotheses in of_sentences]

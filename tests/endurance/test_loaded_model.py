@@ -161,6 +161,11 @@ def test_text_in_pieces_needs_no_prepared_folder(make_system, model, prepared, l
     of_pieces = load(path, tmp_path / "bin", device="cpu", segmented=True)
     pieces = (prepared.folder / "pieces" / "test.src").read_text(encoding="utf-8").splitlines()
     assert of_pieces.trees(pieces) == model.trees(lines[0])
+    unlike = lines[0][0]  # no piece begins a word
+    alone = of_pieces.trees(pieces[0]), of_pieces.align(pieces[0], pieces[0])
+    among = [pieces[0], unlike, unlike, unlike]
+    assert (of_pieces.trees(among)[0], of_pieces.align(among, among)[0]) == alone
+    assert of_pieces.trees([unlike, *pieces])[0] == of_pieces.trees(unlike)
 
 
 def test_hypotheses_and_trees_as_text(model, lines):
@@ -369,10 +374,18 @@ def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_pat
         ({"lenpenn": -100}, "lenpenn: fairseq's search has no such option: did you mean lenpen"),
         ({"colour": 1}, "colour: .* leave it out"),
         ({"lenpen": "long"}, "^lenpen: Value 'long'"),
-        ({"beam": 0}, "^beam: 0 is not a whole number of 1 or more"),
+        ({"beam": 0}, "^beam 0: give a finite number from 1$"),
         ({"beam": 2.5}, "^beam: Value '2.5'"),
         ({"retain_dropout": True}, "retain_dropout is for fairseq's programs, not for Python"),
         ({"constraints": "ordered"}, "constraints is for fairseq's programs"),
+        ({"verbose": True}, "^verbose: fairseq's search has no such option: leave it out"),
+        ({"inference_step_args": {}}, "^inference_step_args: .* no such option: leave it out"),
+        ({"lenpen": math.nan}, "^lenpen nan: give a finite number$"),
+        ({"lenpen": "inf"}, "^lenpen inf: give a finite number$"),
+        ({"max_len_a": -1.0}, "^max_len_a -1.0: give a finite number from 0$"),
+        ({"diverse_beam_groups": 0}, "^diverse_beam_groups 0: give a finite number from 1$"),
+        ({"sampling": True, "sampling_topk": 10**6}, r"^sampling_topk 1000000: .* from 1 to \d+$"),
+        ({"sampling": True, "sampling_topp": 2.0}, "^sampling_topp 2.0: .* from 0 to 1$"),
         ({"temperature": 0.0}, "fairseq's search cannot do this: temperature must be"),
         ({"min_len": 500, "max_len_b": 9}, "fairseq's search cannot do this: min_len cannot"),
         ({"diverse_beam_groups": 7}, "fairseq's search cannot do this: DiverseBeamSearch"),
@@ -381,7 +394,14 @@ def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_pat
 def test_options_of_the_search_are_checked(model, options, message):
     with pytest.raises(UserError, match=message):
         model.translate("a", **options)
-    assert model.translate("ka", beam=2, lenpen=1, verbose=False)
+    assert model.translate("ka", beam=2, lenpen=1, sampling_topk=-1)
+
+
+def test_values_of_the_search_as_text(model, lines):
+    """As in YAML files, and not true because they are there."""
+    found = model.nbest(lines[0][0], beam="3", max_len_b="8", unnormalized="no")
+    assert found == model.nbest(lines[0][0], beam=3, max_len_b=8, unnormalized=False)
+    assert found != model.nbest(lines[0][0], beam=3, max_len_b=8, unnormalized="yes")
 
 
 @pytest.mark.parametrize("constraints", ["ordered", 5, [1], {"a": 1}])
