@@ -78,7 +78,8 @@ def named_as_in_python(*arguments: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        raise UserError(_OPTION.sub(as_in_python, str(error))) from error.__cause__
+        error.args = (_OPTION.sub(as_in_python, str(error)),)
+        raise
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from omegaconf import open_dict
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError, named_as_in_python
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.inference.model import ONE_AT_A_TIME, LoadedModel
+from syntax_nmt.inference.given_sentences import ONE_AT_A_TIME
+from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.segmentation import Segment, segmenters
 from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, Segmentation

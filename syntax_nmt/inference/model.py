@@ -1,8 +1,7 @@
 """A trained model that takes raw text and returns translations and structures."""
 
 import math
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import encoder_distances
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.given_sentences import TooLongError, of_each
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
     AlignedPair,
@@ -87,10 +87,7 @@ class LoadedModel:
             UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
                 search has no such option or no such value of it.
         """
-        found = _of_each(partial(self._translated, self._search(beam, options)), sentences)
-        if isinstance(sentences, str):
-            return found[0].text
-        return [hypotheses[0].text for hypotheses in found]
+        return of_each(partial(self._best, self._search(beam, options)), sentences)
 
     @_in_python
     def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
@@ -109,7 +106,7 @@ class LoadedModel:
             UserError: as of :meth:`translate`.
         """
         search = self._search(beam, options)
-        return _of_each(partial(self._translated, search, factors=True), sentences)
+        return of_each(partial(self._translated, search, factors=True), sentences)
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -140,7 +137,7 @@ class LoadedModel:
         if kind is None:
             kind = CONSTITUENTS if CONSTITUENTS in self.structures else DEPENDENCIES
         check_choice("kind", kind, (DEPENDENCIES, CONSTITUENTS))
-        return _of_each(partial(self._trees, kind, as_text), sentences)
+        return of_each(partial(self._trees, kind, as_text), sentences)
 
     def __repr__(self) -> str:
         pair, model = self.hub.task.cfg, self.hub.cfg.model
@@ -187,7 +184,7 @@ class LoadedModel:
         kind = known[0] if kind is None else kind
         check_choice("kind", kind, known)
         check_parser(self.model, self._parser)
-        return _of_each(partial(self._parses, kind), sentences)
+        return of_each(partial(self._parses, kind), sentences)
 
     @_in_python
     def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
@@ -202,7 +199,7 @@ class LoadedModel:
         Raises:
             UserError: the model has no cross-attention, or the numbers of sentences differ.
         """
-        return _of_each(self._aligned, source, target)
+        return of_each(self._aligned, source, target)
 
     @_in_python
     def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
@@ -217,7 +214,7 @@ class LoadedModel:
         Raises:
             UserError: the model has no cross-attention, or the numbers of sentences differ.
         """
-        return _of_each(self._attended, source, target)
+        return of_each(self._attended, source, target)
 
     @_in_python
     def heads(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
@@ -232,7 +229,7 @@ class LoadedModel:
         Raises:
             UserError: the numbers of sentences differ.
         """
-        return _of_each(self._heads, source, target)
+        return of_each(self._heads, source, target)
 
     @_in_python
     def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
@@ -247,7 +244,7 @@ class LoadedModel:
         Raises:
             UserError: the model has no such decoder, or the numbers of sentences differ.
         """
-        return _of_each(self._chunked, source, target)
+        return of_each(self._chunked, source, target)
 
     @cached_property
     def _decoder(self) -> ForcedDecoder:
@@ -263,12 +260,9 @@ class LoadedModel:
         with quiet_fairseq():
             # The task keeps the pieces for its parsers: among tokens unknown ones have lost theirs.
             tokens, _ = self.hub.task.get_interactive_tokens_and_lengths(sentences, self._pieces)
-            for number, source in enumerate(tokens, start=1):
+            for index, source in enumerate(tokens):
                 if len(source) > limit:
-                    raise UserError(
-                        f"sentence {number} has {len(source)} tokens, EOS counts, and the model "
-                        f"takes {limit}: shorten it"
-                    )
+                    raise TooLongError(index, len(source), limit)
             batches = self.hub.cfg.dataset
             if batches.max_tokens is not None:  # that of the training, which skipped long pairs
                 batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
@@ -278,6 +272,9 @@ class LoadedModel:
             except (AssertionError, ValueError) as error:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
         return [list(map(self._scored, hypotheses)) for hypotheses in of_sentences]
+
+    def _best(self, search: Mapping[str, Any], sentences: Sequence[str]) -> list[str]:
+        return [hypotheses[0].text for hypotheses in self._translated(search, sentences)]
 
     def _scored(self, hypothesis: Mapping[str, Any]) -> ScoredTranslation:
         score = float(hypothesis["score"]) / math.log(2)
@@ -351,38 +348,3 @@ class LoadedModel:
             TokenPair(self._segment(x), self._segment_target(y)) for x, y in zip(source, target)
         ]
         return SegmentedPairs.of(pairs, (self._segment.scheme, self._segment_target.scheme))
-
-
-ONE_AT_A_TIME = threading.Lock()
-"""Held while a model computes or is loaded: its modules know the beam size and hand tensors over by
-hooks, and fairseq's log level, which all models share, is raised."""
-
-
-def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
-    """The results for lists of sentences, or the single result for single sentences."""
-    single = [isinstance(text, str) for text in texts]
-    if any(single) and not all(single):
-        raise UserError("a sentence and a list: give two sentences, or two lists")
-    for text in texts:
-        if not isinstance(text, Sequence):
-            raise UserError(f"{text!r} is no text: give a sentence, or a list of sentences")
-    lists = [[text] if isinstance(text, str) else text for text in texts]
-    for sentences in lists:
-        _check_text(sentences)
-    with ONE_AT_A_TIME:
-        found = function(*lists)
-    return found[0] if all(single) else found
-
-
-def _check_text(sentences: Sequence[str]) -> None:
-    for number, sentence in enumerate(sentences, start=1):
-        if not isinstance(sentence, str):
-            raise UserError(f"sentence {number}: {sentence!r} is no text")
-        try:
-            sentence.encode()
-        except UnicodeEncodeError as error:
-            code = ord(sentence[error.start])
-            raise UserError(
-                f"sentence {number}: U+{code:04X} is half of a character, a lone surrogate: "
-                "decode the text anew"
-            ) from None

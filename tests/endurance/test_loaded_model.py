@@ -24,7 +24,7 @@ from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference import loading
-from syntax_nmt.inference.model import ONE_AT_A_TIME
+from syntax_nmt.inference.given_sentences import ONE_AT_A_TIME
 
 QUICK = ("dependency_transformer", *READERS)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
