@@ -10,6 +10,8 @@ ONE_AT_A_TIME = threading.Lock()
 """Held while a model computes or is loaded: its modules know the beam size and hand tensors over by
 hooks, and fairseq's log level, which all models share, is raised."""
 
+Texts = str | Sequence[str]
+"""A sentence, or several."""
 Result = TypeVar("Result")
 
 
@@ -32,9 +34,7 @@ class TooLongError(UserError):
         return f"{name} {self._reason}"
 
 
-def of_each(
-    function: Callable[..., Sequence[Result]], *texts: str | Sequence[str]
-) -> Result | list[Result]:
+def of_each(function: Callable[..., Sequence[Result]], *texts: Texts) -> Result | list[Result]:
     """The results for lists of sentences, or the single result for single sentences.
 
     Args:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal, overload
 
 from fairseq.hub_utils import GeneratorHubInterface
 
@@ -21,7 +21,7 @@ from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import encoder_distances
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
-from syntax_nmt.inference.given_sentences import TooLongError, of_each
+from syntax_nmt.inference.given_sentences import Texts, TooLongError, of_each
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
     AlignedPair,
@@ -39,6 +39,7 @@ from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
 
+Tree = DependencyTree | ConstituentTree
 _in_python = named_as_in_python("kind", "beam", *SEARCH_OPTIONS, *ARGUMENTS_OF_LOAD)
 
 
@@ -72,10 +73,12 @@ class LoadedModel:
         """The model itself, fairseq's or of this package."""
         return self.hub.models[0]
 
+    @overload
+    def translate(self, sentences: str, beam: int = 5, **options: Any) -> str: ...
+    @overload
+    def translate(self, sentences: Sequence[str], beam: int = 5, **options: Any) -> list[str]: ...
     @_in_python
-    def translate(
-        self, sentences: str | Sequence[str], beam: int = 5, **options: Any
-    ) -> str | list[str]:
+    def translate(self, sentences: Texts, beam: int = 5, **options: Any) -> str | list[str]:
         """Translations, as from `fairseq-interactive`.
 
         Args:
@@ -87,10 +90,16 @@ class LoadedModel:
             UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
                 search has no such option or no such value of it.
         """
-        return of_each(partial(self._best, self._search(beam, options)), sentences)
+        return of_each(partial(self._best, beam, options), sentences)
 
+    @overload
+    def nbest(self, sentences: str, beam: int = 5, **options: Any) -> list[ScoredTranslation]: ...
+    @overload
+    def nbest(
+        self, sentences: Sequence[str], beam: int = 5, **options: Any
+    ) -> list[list[ScoredTranslation]]: ...
     @_in_python
-    def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
+    def nbest(self, sentences: Texts, beam: int = 5, **options: Any) -> Any:
         """All final hypotheses of the search, the best first, with their scores.
 
         Args:
@@ -105,8 +114,7 @@ class LoadedModel:
         Raises:
             UserError: as of :meth:`translate`.
         """
-        search = self._search(beam, options)
-        return of_each(partial(self._translated, search, factors=True), sentences)
+        return of_each(partial(self._translated, beam, options, factors=True), sentences)
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -116,10 +124,22 @@ class LoadedModel:
         known = {DEPENDENCIES: source, CONSTITUENTS: source, CHUNKED: target}
         return tuple(name for name, there in known.items() if name in there)
 
-    @_in_python
+    @overload
     def trees(
-        self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False
-    ) -> Any:
+        self, sentences: str, kind: str | None = None, *, as_text: Literal[False] = False
+    ) -> Tree | None: ...
+    @overload
+    def trees(
+        self, sentences: Sequence[str], kind: str | None = None, *, as_text: Literal[False] = False
+    ) -> list[Tree | None]: ...
+    @overload
+    def trees(self, sentences: str, kind: str | None = None, *, as_text: Literal[True]) -> str: ...
+    @overload
+    def trees(
+        self, sentences: Sequence[str], kind: str | None = None, *, as_text: Literal[True]
+    ) -> list[str]: ...
+    @_in_python
+    def trees(self, sentences: Texts, kind: str | None = None, *, as_text: bool = False) -> Any:
         """Trees of the source, as from `syntax-nmt trees`.
 
         Args:
@@ -162,8 +182,12 @@ class LoadedModel:
         """The columns of the source's parses that the model reads: `upos`, `deprel`, …"""
         return tuple(kind.name for kind in parsed_kinds([self.model]) if kind in COLUMNS)
 
+    @overload
+    def parses(self, sentences: str, kind: str | None = None) -> Tree | None: ...
+    @overload
+    def parses(self, sentences: Sequence[str], kind: str | None = None) -> list[Tree | None]: ...
     @_in_python
-    def parses(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
+    def parses(self, sentences: Texts, kind: str | None = None) -> Tree | list[Tree | None] | None:
         """Trees of the source that the parser gives the model, which reads them or their columns.
 
         Args:
@@ -186,8 +210,12 @@ class LoadedModel:
         check_parser(self.model, self._parser)
         return of_each(partial(self._parses, kind), sentences)
 
+    @overload
+    def align(self, source: str, target: str) -> AlignedPair | None: ...
+    @overload
+    def align(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]: ...
     @_in_python
-    def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def align(self, source: Texts, target: Texts) -> AlignedPair | list[AlignedPair | None] | None:
         """Word alignments, as from `syntax-nmt align`.
 
         Args:
@@ -201,8 +229,16 @@ class LoadedModel:
         """
         return of_each(self._aligned, source, target)
 
+    @overload
+    def attention(self, source: str, target: str) -> AttendedPair | None: ...
+    @overload
+    def attention(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> list[AttendedPair | None]: ...
     @_in_python
-    def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def attention(
+        self, source: Texts, target: Texts
+    ) -> AttendedPair | list[AttendedPair | None] | None:
         """The cross-attention between words that :meth:`align` takes its links from.
 
         Args:
@@ -216,8 +252,14 @@ class LoadedModel:
         """
         return of_each(self._attended, source, target)
 
+    @overload
+    def heads(self, source: str, target: str) -> AttendedHeads | None: ...
+    @overload
+    def heads(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedHeads | None]: ...
     @_in_python
-    def heads(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def heads(
+        self, source: Texts, target: Texts
+    ) -> AttendedHeads | list[AttendedHeads | None] | None:
         """The weights of every attention head between pieces, and their entropy.
 
         Args:
@@ -231,8 +273,16 @@ class LoadedModel:
         """
         return of_each(self._heads, source, target)
 
+    @overload
+    def chunks(self, source: str, target: str) -> ChunkedSentence | None: ...
+    @overload
+    def chunks(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> list[ChunkedSentence | None]: ...
     @_in_python
-    def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def chunks(
+        self, source: Texts, target: Texts
+    ) -> ChunkedSentence | list[ChunkedSentence | None] | None:
         """The chunks that a bi-scale decoder finds in translations, as in `syntax-nmt chunks`.
 
         Args:
@@ -250,12 +300,10 @@ class LoadedModel:
     def _decoder(self) -> ForcedDecoder:
         return ForcedDecoder(self.model, self.hub.task, self._parser)
 
-    def _search(self, beam: int, options: Mapping[str, Any]) -> dict[str, Any]:
-        return checked_search(beam, options, len(self.hub.task.target_dictionary))
-
     def _translated(
-        self, search: Mapping[str, Any], sentences: Sequence[str], factors: bool = False
+        self, beam: int, options: dict[str, Any], sentences: Sequence[str], factors: bool = False
     ) -> list[list[ScoredTranslation]]:
+        search = checked_search(beam, options, len(self.hub.task.target_dictionary))
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
             # The task keeps the pieces for its parsers: among tokens unknown ones have lost theirs.
@@ -273,8 +321,8 @@ class LoadedModel:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
         return [list(map(self._scored, hypotheses)) for hypotheses in of_sentences]
 
-    def _best(self, search: Mapping[str, Any], sentences: Sequence[str]) -> list[str]:
-        return [hypotheses[0].text for hypotheses in self._translated(search, sentences)]
+    def _best(self, beam: int, options: dict[str, Any], sentences: Sequence[str]) -> list[str]:
+        return [found[0].text for found in self._translated(beam, options, sentences)]
 
     def _scored(self, hypothesis: Mapping[str, Any]) -> ScoredTranslation:
         score = float(hypothesis["score"]) / math.log(2)
@@ -299,7 +347,7 @@ class LoadedModel:
         trees = structures_of(head, text, partial(parsed, relations=head.labels), MAX_TOKENS)
         return [found.block() if as_text else found.tree for found in trees]
 
-    def _parses(self, kind: str, sentences: Sequence[str]) -> list[Any]:
+    def _parses(self, kind: str, sentences: Sequence[str]) -> list[Tree | None]:
         assert self._parser is not None
         return self._parser.trees(kind, list(map(self._segment, sentences)))
 

@@ -48,9 +48,9 @@ def checked_search(beam: Any, options: Mapping[str, Any], vocabulary: int) -> di
             close = get_close_matches(name, SEARCH_OPTIONS, n=1)
             advice = f"did you mean {close[0]}?" if close else "leave it out"
             raise UserError(f"{name}: fairseq's search has no such option: {advice}")
-    defaults = OmegaConf.structured(GenerationConfig())
+    defaults: Any = OmegaConf.structured(GenerationConfig())
     try:
-        merged = OmegaConf.merge(defaults, {**options, "beam": beam})
+        merged: Any = OmegaConf.merge(defaults, dict(options, beam=beam))
     except OmegaConfBaseException as error:
         raise UserError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     greatest = {"sampling_topk": vocabulary, "sampling_topp": 1}
