@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _JOINERS = "\u200c\u200d"  # of letters, in Persian and Hindi
+_SHOWN = 200  # characters of what a library said
 # Of values, such as a label of a damaged file: a name in a path has at most 255 bytes.
 _LONG = re.compile(r"([^\s/]{200})[^\s/]{100,}")
 
@@ -46,6 +47,16 @@ def not_installed(package: str | None) -> str:
         f"{package} is not installed in {sys.prefix}: activate the environment that has "
         "syntax-nmt (in a checkout: . .venv/bin/activate), or install it as README.md says"
     )
+
+
+def reason_of(error: BaseException) -> str:
+    """The first line of what a library said.
+
+    Args:
+        error: whatever it raised.
+    """
+    lines = str(error).strip().splitlines()
+    return lines[0][:_SHOWN] if lines else type(error).__name__
 
 
 @contextmanager

@@ -22,8 +22,8 @@ from syntax_nmt.data.prepared_text import (
 )
 from syntax_nmt.data.text_files import errors_in_writing, followed
 from syntax_nmt.errors import UserError
-from syntax_nmt.export import CTRANSLATE2
-from syntax_nmt.export.ctranslate2_model import Converted, check_installed, convert
+from syntax_nmt.export import CTRANSLATE2, check_installed
+from syntax_nmt.export.ctranslate2_model import Converted, convert
 from syntax_nmt.export.stock_transformer import (
     feature_in_the_way,
     save_dictionaries,

@@ -11,11 +11,11 @@ from torch import Tensor
 
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
 from syntax_nmt.arguments import flag
-from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
+from syntax_nmt.checkpoints.check import check_checkpoint
 from syntax_nmt.checkpoints.loading import check_buildable
 from syntax_nmt.checkpoints.resumed import switched
 from syntax_nmt.checkpoints.task_checkpoints import VOCABULARIES
-from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.errors import UserError, errors_of, reason_of
 from syntax_nmt.models.options import METHOD_SWITCHES
 from syntax_nmt.progress import Progress
 

@@ -13,13 +13,13 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
-from syntax_nmt.checkpoints.check import check_loaded, reason_of
+from syntax_nmt.checkpoints.check import check_loaded
 from syntax_nmt.checkpoints.task_checkpoints import check_vocabularies
 from syntax_nmt.data.annotation import LOADED_KINDS
 from syntax_nmt.data.annotation.columns import LOADING
 from syntax_nmt.data.data_bin_names import format_of
 from syntax_nmt.data.prepared_text import prepared_folder
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, reason_of
 from syntax_nmt.parsing.analyser import check_device
 
 # No annotation file is read, no token is omitted. The caller sets a parser for models that read

@@ -200,6 +200,22 @@ def test_a_line_that_is_too_long_is_named_and_the_others_come_out(of_few_positio
     ]
 
 
+LIGHT = """
+import sys
+from syntax_nmt.export.translate import main
+assert not {"torch", "fairseq"} & set(sys.modules)
+main()
+assert "fairseq" not in sys.modules
+"""
+
+
+def test_a_model_without_factors_translates_without_fairseq(of_few_positions):
+    """Which takes ten times as long to start as the model to translate a line."""
+    command = [sys.executable, "-c", LIGHT, of_few_positions]
+    done = subprocess.run(command, input="ka\n", capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1), done.stderr
+
+
 def test_folders_without_such_a_model_are_named(of_few_positions, exported, tmp_path):
     for folder in (tmp_path / "nowhere", exported[0], exported[0] / "model.pt"):
         message = refuse(TRANSLATE, folder, stdin="a\n")
