@@ -5,6 +5,7 @@ A note on stderr warns of text that does not look like the training text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -126,9 +127,15 @@ def _as_prepared(
 def _segment(options: Mapping[str, Any], language: str, other: str, scheme: str | None) -> Segment:
     args = Namespace(**options, source_lang=language, target_lang=other)
     try:
-        return Segment(encoders.build_tokenizer(args), encoders.build_bpe(args), scheme)
-    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        segment = Segment(encoders.build_tokenizer(args), encoders.build_bpe(args), scheme)
+        if options["tokenizer"] == "nltk":
+            segment("word")  # for which it loads its data
+        return segment
+    except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())
+        if isinstance(error, LookupError):  # NLTK's takes a page
+            reason = re.split(r"[.:] ", reason.lstrip("* "))[0]
+            reason += ", `python -m nltk.downloader` gets it"
         files = " ".join(
             str(options[name]) for name in set(SUBWORD_FILES.values()) if options.get(name)
         )

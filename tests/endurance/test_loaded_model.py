@@ -208,6 +208,10 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
         ("bin", {"device": "cuda:99"}, "device cuda:99: torch sees"),
         ("bin", {"tokenizer": "mosess"}, "tokenizer mosess: choose .*moses"),
         ("bin", {"bpe": "sentencepeice"}, "bpe sentencepeice: choose "),
+        ("bin", {"device": 0}, "^device 0: no such device; give cpu, cuda or cuda:N"),
+        ("bin", {"segmented": "no"}, "^segmented 'no': give True or False$"),
+        ("bin", {"bpe": "subword_nmt", "bpe_codes": 3}, "^bpe_codes 3: give the path of a file$"),
+        ("p:q", {"segmented": True}, "p:q: fairseq takes : for the end of a folder's name"),
         (
             "bin",
             {"segmented": True, "parser_config": "nowhere.json"},
@@ -216,9 +220,24 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
     ],
 )
 def test_mistakes_are_exceptions(make_system, prepared, tmp_path, data, options, message):
-    (tmp_path / "bin").symlink_to(prepared.data)
+    for name in ("bin", "p:q"):
+        (tmp_path / name).symlink_to(prepared.data)
     with pytest.raises(UserError, match=message):
         load(make_system("dependency_transformer").path, tmp_path / data, **options)
+
+
+def test_data_of_a_tokenizer_that_is_not_there(make_system, prepared, monkeypatch):
+    """NLTK looks for it at the first word, and tells of it on a page."""
+    nltk = pytest.importorskip("nltk", reason="NLTK is not installed")
+    monkeypatch.setattr(nltk.data, "path", [])
+    with pytest.raises(UserError, match=r"Resource 'punkt.*' not found, `python -m nltk"):
+        load(make_system("dependency_transformer").path, prepared.data, tokenizer="nltk")
+
+
+@pytest.mark.parametrize("device", ["cpu:0", torch.device("cpu")])
+def test_devices_as_torch_has_them(make_system, prepared, device):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device=device)
+    assert model.hub.device == torch.device("cpu")
 
 
 def test_a_checkpoint_that_is_not_there(prepared):
