@@ -45,6 +45,7 @@ setup(
         "syntax_nmt.preprocess",
     ],
     package_data={
+        "syntax_nmt": ["py.typed"],  # type checkers read the annotations of installed code
         "syntax_nmt.preprocess": ["*.sh"],
         "syntax_nmt.examples": [
             *(f"**/*.{ending}" for ending in ("sh", "ipynb", "md", "yaml", "py")),

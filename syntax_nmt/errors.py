@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _JOINERS = "\u200c\u200d"  # of letters, in Persian and Hindi
+_SHOWN = 200  # characters of what a library said
 # Of values, such as a label of a damaged file: a name in a path has at most 255 bytes.
 _LONG = re.compile(r"([^\s/]{200})[^\s/]{100,}")
 
@@ -48,6 +49,16 @@ def not_installed(package: str | None) -> str:
     )
 
 
+def reason_of(error: BaseException) -> str:
+    """The first line of what a library said.
+
+    Args:
+        error: whatever it raised.
+    """
+    lines = str(error).strip().splitlines()
+    return lines[0][:_SHOWN] if lines else type(error).__name__
+
+
 @contextmanager
 def errors_of(name: str | Path) -> Iterator[None]:
     """Puts a file's name before the message of a :class:`UserError` raised inside."""
@@ -78,7 +89,8 @@ def named_as_in_python(*arguments: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        raise UserError(_OPTION.sub(as_in_python, str(error))) from error.__cause__
+        error.args = (_OPTION.sub(as_in_python, str(error)),)
+        raise
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def imports(scope):
 @pytest.mark.parametrize("scope", SCOPES)
 def test_every_part_has_a_floor(scope):
     parts = {path.name.removesuffix(".py") for path in (PACKAGE / scope).iterdir()}
-    assert parts - {"__init__", "__pycache__"} == set(floors(scope))
+    assert parts - {"__init__", "__pycache__", "py.typed"} == set(floors(scope))
 
 
 @pytest.mark.parametrize("scope", SCOPES)

@@ -20,10 +20,9 @@ from syntax_nmt.checkpoints.options import executable_option
 from syntax_nmt.checkpoints.parts import check_types
 from syntax_nmt.checkpoints.plain_content import MAPPINGS, tensors_of
 from syntax_nmt.data.text_files import check_regular
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, reason_of
 
 _REMEDY = "give a whole checkpoint of fairseq-train"
-_SHOWN = 200  # characters
 _ZIP = b"PK\x03\x04"  # what torch's files begin with; their table of contents is at the end
 _UNTRUSTED = "load no such file from an untrusted source; {}"
 # The safe loader's reason, within a page of advice.
@@ -85,16 +84,6 @@ def is_whole(path: Path) -> bool:
     with path.open("rb") as stream:
         begin = stream.read(len(_ZIP))
     return zipfile.is_zipfile(path) if _ZIP.startswith(begin) else True
-
-
-def reason_of(error: BaseException) -> str:
-    """The first line of what a library said.
-
-    Args:
-        error: whatever it raised.
-    """
-    lines = str(error).strip().splitlines()
-    return lines[0][:_SHOWN] if lines else type(error).__name__
 
 
 def _check_records(path: Path) -> list[int]:

@@ -56,17 +56,28 @@ def refuse_other_method(path: str, saved: Any, given: Any, switches: Mapping[str
     Raises:
         UserError: names the options.
     """
-    there, here = _by_name(saved), _by_name(given)
+    there, here = switched(saved, switches), switched(given, switches)
     others = [
-        f"{flag(name)} is {here.get(name, off)} (there: {there.get(name, off)})"
-        for name, off in switches.items()
-        if here.get(name, off) != there.get(name, off)
+        f"{flag(name)} is {here[name]} (there: {there[name]})"
+        for name in there
+        if here[name] != there[name]
     ]
-    if there and others:
+    if others:
         raise UserError(
             f"{path} is of another method: {', '.join(others)}: give this training a --save-dir "
             "of its own; --finetune-from-model begins it with weights of another"
         )
+
+
+def switched(options: Any, switches: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of each option that turns a method on; none if the options are not known.
+
+    Args:
+        options: of a model, as of :func:`refuse_other_method`.
+        switches: as of :func:`refuse_other_method`.
+    """
+    known = _by_name(options)
+    return {name: known.get(name, off) for name, off in switches.items()} if known else {}
 
 
 def refuse_other_labels(

@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import torch
@@ -18,12 +17,10 @@ from syntax_nmt.backbone.source_factors import NO_VALUE, SourceFactors, places
 from syntax_nmt.data.subwords import pieces_per_word, vocabulary_scheme
 from syntax_nmt.data.text_files import write_binary_atomically
 from syntax_nmt.errors import UserError
+from syntax_nmt.export import CONFIG, FACTORS, LIMITS, SCHEME, check_installed
 from syntax_nmt.export.factored_text import SEPARATOR, beside, can_be_written
 from syntax_nmt.export.stock_transformer import save_dictionaries
 
-CONFIG = "config.json"  # CTranslate2's own, which takes more keys than it knows
-LIMITS = ("max_source_positions", "max_target_positions")
-FACTORS, SCHEME = "source_factors", "source_subwords"  # names of factors; scheme of subwords
 # fairseq's options that CTranslate2's converter ignores; it fails on their effects, or omits them.
 _NOT_ASKED_FOR = (
     "adaptive_softmax_cutoff",
@@ -33,21 +30,6 @@ _NOT_ASKED_FOR = (
     "no_decoder_final_norm",
 )
 _TOLERANCE = 1e-3  # nats a token, in float32
-
-
-def check_installed() -> ModuleType:
-    """CTranslate2 itself.
-
-    Raises:
-        UserError: it is not installed.
-    """
-    try:
-        import ctranslate2.converters
-    except ImportError:
-        raise UserError(
-            "--to ctranslate2: CTranslate2 is not installed: pip install 'syntax-nmt[export]'"
-        ) from None
-    return ctranslate2
 
 
 class Converted(NamedTuple):

@@ -22,8 +22,8 @@ from syntax_nmt.data.prepared_text import (
 )
 from syntax_nmt.data.text_files import errors_in_writing, followed
 from syntax_nmt.errors import UserError
-from syntax_nmt.export import CTRANSLATE2
-from syntax_nmt.export.ctranslate2_model import Converted, check_installed, convert
+from syntax_nmt.export import CTRANSLATE2, check_installed
+from syntax_nmt.export.ctranslate2_model import Converted, convert
 from syntax_nmt.export.stock_transformer import (
     feature_in_the_way,
     save_dictionaries,
@@ -98,11 +98,16 @@ def new_folder(path: Path) -> Iterator[Path]:
     Raises:
         UserError: there is something, another process writes there, or the disk is full.
     """
-    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise UserError(f"--output {path}: already exists: give a new folder")
     with errors_in_writing(path):
-        path = followed(path)  # a link stays
-    unfinished = path.with_name(f".{path.name}.unfinished")
+        target = followed(path)  # a link stays
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise UserError(f"--output {path}: already exists: give a new folder")
+    unfinished = target.with_name(f".{target.name}.unfinished")
+    if unfinished.is_symlink():  # what it leads to is not ours to clear
+        raise UserError(
+            f"--output {path}: {unfinished}, which is written first, is a link: remove it, or give "
+            "another folder"
+        )
     busy = f"--output {path}: another process writes there: wait for it or give another folder"
     with folder_lock(unfinished, busy):
         try:
@@ -110,9 +115,19 @@ def new_folder(path: Path) -> Iterator[Path]:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
             with errors_in_writing(path):
                 yield unfinished
-            unfinished.replace(path)
+                _put_in_place(unfinished, target)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _put_in_place(unfinished: Path, folder: Path) -> None:
+    """Gives a complete folder its name; an empty one that is there stays, and gets the files: a
+    shell may stand in it, or a disk be mounted there."""
+    if not folder.exists():
+        unfinished.replace(folder)
+        return
+    for file in unfinished.iterdir():
+        shutil.move(file, folder)
 
 
 def _has_parser(factors: SourceFactors, folder: Path) -> bool:

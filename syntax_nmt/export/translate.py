@@ -1,26 +1,31 @@
 """Translates stdin with an exported model: `python -m syntax_nmt.export.translate DIR < text`."""
 
+from __future__ import annotations
+
 import argparse
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sentencepiece import SentencePieceProcessor
 
 from syntax_nmt.arguments import CommandParser, add_flags, add_numbers, natural_int, positive_int
-from syntax_nmt.checkpoints.check import reason_of
 from syntax_nmt.data.prepared_text import TextSegmentation, read_segmentation
-from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.data.subwords import NO_SUBWORDS, SCHEMES
 from syntax_nmt.data.text_files import AS_TYPED, read_json
-from syntax_nmt.errors import UserError, one_line_errors
-from syntax_nmt.export.ctranslate2_model import CONFIG, FACTORS, LIMITS, SCHEME, check_installed
-from syntax_nmt.export.factored_text import FactoredText
+from syntax_nmt.errors import UserError, one_line_errors, reason_of
+from syntax_nmt.export import CONFIG, FACTORS, LIMITS, SCHEME, check_installed
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.reporting.output import STDOUT, open_output
-from syntax_nmt.task.typed_input import TypedLines
+from syntax_nmt.task.early_options import TypedLines
+
+if TYPE_CHECKING:
+    from syntax_nmt.export.factored_text import FactoredText
 
 _LINES = 256  # read, sorted into batches by length and translated together
 _LONGEST = 200  # as --max-len-b of fairseq
@@ -69,8 +74,9 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
         UserError: the folder cannot be used, or a line is not UTF-8.
     """
     ctranslate2 = check_installed()
-    longest_source, longest_target = _limits(args.folder)
-    factored = _factored_text(args)
+    config = ExportedConfig.read(args.folder)
+    longest_source, longest_target = config.limits
+    factored = _factored_text(config, args)
     try:
         cut, join = (str.split, " ".join) if args.segmented else segmentation(args.folder)
         translator = ctranslate2.Translator(
@@ -108,50 +114,72 @@ def translations(lines: Iterable[str], args: argparse.Namespace) -> Iterator[str
             yield join([piece for piece in result.hypotheses[0] if piece != "<s>"])
 
 
-def _limits(folder: Path) -> list[int]:
-    """Tokens of source and target for which the model has positions, EOS included.
+@dataclass(frozen=True)
+class ExportedConfig:
+    """What an exported model says of itself.
 
-    Raises:
-        UserError: the folder is not what the export wrote.
+    Attributes:
+        limits: tokens of source and target for which it has positions, EOS included.
+        factors: names of what it reads beside the source's tokens; none = of tokens alone.
+        scheme: of the source's subwords, one of `subwords.SCHEMES`; known if there are factors.
     """
-    try:
-        config = read_json(folder / CONFIG)
-        return [int(config[name]) for name in LIMITS]
-    except (OSError, ValueError, TypeError, KeyError, OverflowError):
-        raise UserError(
-            f"{folder}: no model that `syntax-nmt export --to ctranslate2` wrote: give the folder "
-            "of its --output, or export again"
-        ) from None
+
+    limits: tuple[int, int]
+    factors: tuple[str, ...] = ()
+    scheme: str = NO_SUBWORDS
+
+    @classmethod
+    def read(cls, folder: Path) -> ExportedConfig:
+        """Reads it.
+
+        Raises:
+            UserError: the folder is not what the export wrote, or damaged.
+        """
+        try:
+            config = read_json(folder / CONFIG)
+            source, target = (int(config[name]) for name in LIMITS)
+            if FACTORS not in config:
+                return cls((source, target))
+        except (OSError, ValueError, TypeError, KeyError, OverflowError):
+            raise UserError(
+                f"{folder}: no model that `syntax-nmt export --to ctranslate2` wrote: give the "
+                "folder of its --output, or export again"
+            ) from None
+        factors, scheme = config[FACTORS], config.get(SCHEME)
+        if not _are_texts(factors) or scheme not in SCHEMES:
+            raise UserError(f"{folder}: its source factors are damaged: export again")
+        return cls((source, target), tuple(factors), scheme)
 
 
-def _factored_text(args: argparse.Namespace) -> FactoredText | None:
+def _are_texts(found: Any) -> bool:
+    return isinstance(found, list) and bool(found) and set(map(type, found)) == {str}
+
+
+def _factored_text(config: ExportedConfig, args: argparse.Namespace) -> FactoredText | None:
     """What annotates typed text; None = the model has no source factors.
 
     Raises:
         UserError: there is no parser, or the folder is damaged.
     """
     folder: Path = args.folder
-    config = read_json(folder / CONFIG)
-    if FACTORS not in config:
+    if not config.factors:
         if args.parser_config is not None:
             raise UserError(
                 f"--parser-config {args.parser_config}: the model reads nothing that is parsed: "
                 "leave it out"
             )
         return None
+    from syntax_nmt.export.factored_text import FactoredText  # and torch, which takes seconds
+
     found = folder / PARSER_CONFIG
     parser_config = args.parser_config or (found if found.is_file() else None)
     try:
         vocabulary = read_json(folder / "source_1_vocabulary.json")
-        names, scheme = config[FACTORS], config[SCHEME]
-        for texts in (names, vocabulary):
-            if not (isinstance(texts, list) and texts and set(map(type, texts)) == {str}):
-                raise ValueError
-        if scheme not in SCHEMES:
+        if not _are_texts(vocabulary):
             raise ValueError
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError):
         raise UserError(f"{folder}: its source factors are damaged: export again") from None
-    return FactoredText(names, scheme, vocabulary, parser_config)
+    return FactoredText(config.factors, config.scheme, vocabulary, parser_config)
 
 
 def segmentation(

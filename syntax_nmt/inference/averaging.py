@@ -10,10 +10,13 @@ from omegaconf import OmegaConf
 from torch import Tensor
 
 import syntax_nmt.plugin  # noqa: F401  lets torch's safe loader read fairseq's checkpoints
-from syntax_nmt.checkpoints.check import check_checkpoint, reason_of
+from syntax_nmt.arguments import flag
+from syntax_nmt.checkpoints.check import check_checkpoint
 from syntax_nmt.checkpoints.loading import check_buildable
+from syntax_nmt.checkpoints.resumed import switched
 from syntax_nmt.checkpoints.task_checkpoints import VOCABULARIES
-from syntax_nmt.errors import UserError, errors_of
+from syntax_nmt.errors import UserError, errors_of, reason_of
+from syntax_nmt.models.options import METHOD_SWITCHES
 from syntax_nmt.progress import Progress
 
 _REMEDY = "average checkpoints of one training"
@@ -29,9 +32,12 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Any]:
         paths: checkpoints of fairseq-train.
 
     Raises:
-        UserError: a file is no checkpoint, or of another training than the first; or the options of
-            the first could run code or are of no translation or language model.
+        UserError: a file is no checkpoint, of another training than the first, or given twice; or
+            the options of the first could run code or are of no translation or language model.
     """
+    for number, path in enumerate(paths):
+        if path.resolve() in [other.resolve() for other in paths[:number]]:
+            raise UserError(f"{path}: is given twice, and would count as two: leave one out")
     state = _load(paths[0])
     about = _about(state)
     state["cfg"] = OmegaConf.to_container(state["cfg"], resolve=True, enum_to_str=True)
@@ -108,12 +114,15 @@ def _check_about(
 
 def _about(state: dict[str, Any]) -> dict[str, Any]:
     """What models have in common whose weights may be averaged; None = not known."""
-    model, task = (state["cfg"].get(group) for group in ("model", "task"))
+    model, task, common = (state["cfg"].get(group) for group in ("model", "task", "common"))
+    methods = switched(model, METHOD_SWITCHES)
     return {
         "architecture": getattr(model, "arch", None),
         "source language": getattr(task, "source_lang", None),
         "target language": getattr(task, "target_lang", None),
         "vocabulary": (state.get("task_state") or {}).get(VOCABULARIES),
+        "--seed": getattr(common, "seed", None),
+        **{flag(name): str(value) for name, value in methods.items()},
     }
 
 

@@ -1,6 +1,7 @@
 """Loads a trained model and its task from a checkpoint, for text without annotation files."""
 
 import logging
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +14,13 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 
 import syntax_nmt.plugin  # noqa: F401  registers the models and lets torch's safe loader read them
-from syntax_nmt.checkpoints.check import check_loaded, reason_of
+from syntax_nmt.checkpoints.check import check_loaded
 from syntax_nmt.checkpoints.task_checkpoints import check_vocabularies
 from syntax_nmt.data.annotation import LOADED_KINDS
 from syntax_nmt.data.annotation.columns import LOADING
 from syntax_nmt.data.data_bin_names import format_of
 from syntax_nmt.data.prepared_text import prepared_folder
-from syntax_nmt.errors import UserError
+from syntax_nmt.errors import UserError, reason_of
 from syntax_nmt.parsing.analyser import check_device
 
 # No annotation file is read, no token is omitted. The caller sets a parser for models that read
@@ -74,6 +75,11 @@ def load_model(
         raise UserError(f"{path}: no such checkpoint: give the file that fairseq-train wrote")
     state = check_loaded(path)
     data = prepared_folder(Path(data))[1]
+    if os.pathsep in str(data):
+        raise UserError(
+            f"{data}: fairseq takes {os.pathsep} for the end of a folder's name, where another one "
+            "begins: rename the folder, or give a link to it"
+        )
     overrides = {"data": str(data), "dataset_impl": format_of(data), **_TEXT_ALONE}
     try:
         models, cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], overrides)
@@ -93,16 +99,17 @@ def load_model(
     return models[0].to(device).float().eval(), task, cfg
 
 
-def choose_device(name: str | None) -> torch.device:
+def choose_device(name: str | torch.device | None) -> torch.device:
     """The checked device of a name; by default a GPU if there is one.
 
     Args:
-        name: `cpu`, `cuda` or `cuda:N`.
+        name: `cpu`, `cuda` or `cuda:N`, or torch's object.
 
     Raises:
         UserError: there is no such device.
     """
     if name is None:
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    name = "cpu" if str(name) == "cpu:0" else str(name)  # torch's other name of it
     check_device(name, "--device")
     return torch.device(name)

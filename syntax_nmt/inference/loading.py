@@ -1,9 +1,11 @@
 """Loads a checkpoint and its text segmentation, for raw text."""
 
+import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import torch
 from fairseq.data import encoders
 from fairseq.hub_utils import GeneratorHubInterface
 from fairseq.models import BaseFairseqModel
@@ -12,10 +14,11 @@ from omegaconf import open_dict
 from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.errors import UserError, named_as_in_python
 from syntax_nmt.inference.checkpoint import choose_device, load_model, quiet_fairseq
-from syntax_nmt.inference.model import ONE_AT_A_TIME, LoadedModel
+from syntax_nmt.inference.given_sentences import ONE_AT_A_TIME
+from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.inference.parsed_sources import source_parser
 from syntax_nmt.inference.segmentation import Segment, segmenters
-from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, Segmentation
+from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, SUBWORD_FILES, Segmentation
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.task.annotation_inputs import parsed_kinds
@@ -26,7 +29,7 @@ def load(
     path: str | Path,
     data: str | Path,
     *,
-    device: str | None = None,
+    device: str | torch.device | None = None,
     parser_config: str | Path | None = None,
     **segmentation: Any,
 ) -> LoadedModel:
@@ -36,7 +39,7 @@ def load(
         path: the checkpoint, of any architecture of this package or fairseq.
         data: the folder that `syntax-nmt prepare` wrote, which stores the segmentation; or a
             data-bin folder, with `segmentation`.
-        device: such as `cpu` or `cuda:1`; by default a GPU if there is one.
+        device: such as `cpu` or `cuda:1`, or torch's object; by default a GPU if there is one.
         parser_config: for models that read dependencies, features, phrases or trees of parsed
             sources, the parser's file; by default `parser.json` of the prepared folder.
         **segmentation: in place of the folder's segmentation, the text options of
@@ -102,9 +105,15 @@ def _segmentation(given: dict[str, Any]) -> Segmentation:
         "tokenizer": list(encoders.TOKENIZER_REGISTRY),
         "bpe": list(encoders.BPE_REGISTRY),  # fairseq's have more than the commands need
     }
+    files = set(SUBWORD_FILES.values())
     for name, value in given.items():
         if name not in known:
             raise UserError(f"{name}: no such option: use {', '.join(known)}")
         if value is not None and name in choices:
             check_choice(name, value, choices[name])
-    return Segmentation(**given)
+        if name == "segmented" and not isinstance(value, bool):
+            raise UserError(f"segmented {value!r}: give True or False")
+        if name in files and not isinstance(value, str | os.PathLike | None):
+            raise UserError(f"{name} {value!r}: give the path of a file")
+    paths = {name: str(given[name]) for name in files & given.keys() if given[name] is not None}
+    return Segmentation(**{**given, **paths})

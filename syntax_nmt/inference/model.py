@@ -1,10 +1,9 @@
 """A trained model that takes raw text and returns translations and structures."""
 
 import math
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal, overload
 
 from fairseq.hub_utils import GeneratorHubInterface
 
@@ -22,6 +21,7 @@ from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import encoder_distances
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.given_sentences import Texts, TooLongError, of_each
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
     AlignedPair,
@@ -30,7 +30,7 @@ from syntax_nmt.inference.results import (
     ChunkedSentence,
     ScoredTranslation,
 )
-from syntax_nmt.inference.search_options import SEARCH_OPTIONS, check_search
+from syntax_nmt.inference.search_options import SEARCH_OPTIONS, checked_search
 from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, MAX_TOKENS
 from syntax_nmt.inference.source_text import SourceText, token_ids
@@ -39,6 +39,7 @@ from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
 
+Tree = DependencyTree | ConstituentTree
 _in_python = named_as_in_python("kind", "beam", *SEARCH_OPTIONS, *ARGUMENTS_OF_LOAD)
 
 
@@ -72,10 +73,12 @@ class LoadedModel:
         """The model itself, fairseq's or of this package."""
         return self.hub.models[0]
 
+    @overload
+    def translate(self, sentences: str, beam: int = 5, **options: Any) -> str: ...
+    @overload
+    def translate(self, sentences: Sequence[str], beam: int = 5, **options: Any) -> list[str]: ...
     @_in_python
-    def translate(
-        self, sentences: str | Sequence[str], beam: int = 5, **options: Any
-    ) -> str | list[str]:
+    def translate(self, sentences: Texts, beam: int = 5, **options: Any) -> str | list[str]:
         """Translations, as from `fairseq-interactive`.
 
         Args:
@@ -87,14 +90,16 @@ class LoadedModel:
             UserError: a sentence is too long or no text, the model lacks an input, or fairseq's
                 search has no such option or no such value of it.
         """
-        check_search(beam, options)
-        found = _of_each(partial(self._translated, beam, options), sentences)
-        if isinstance(sentences, str):
-            return found[0].text
-        return [hypotheses[0].text for hypotheses in found]
+        return of_each(partial(self._best, beam, options), sentences)
 
+    @overload
+    def nbest(self, sentences: str, beam: int = 5, **options: Any) -> list[ScoredTranslation]: ...
+    @overload
+    def nbest(
+        self, sentences: Sequence[str], beam: int = 5, **options: Any
+    ) -> list[list[ScoredTranslation]]: ...
     @_in_python
-    def nbest(self, sentences: str | Sequence[str], beam: int = 5, **options: Any) -> Any:
+    def nbest(self, sentences: Texts, beam: int = 5, **options: Any) -> Any:
         """All final hypotheses of the search, the best first, with their scores.
 
         Args:
@@ -109,8 +114,7 @@ class LoadedModel:
         Raises:
             UserError: as of :meth:`translate`.
         """
-        check_search(beam, options)
-        return _of_each(partial(self._translated, beam, options, factors=True), sentences)
+        return of_each(partial(self._translated, beam, options, factors=True), sentences)
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -120,10 +124,22 @@ class LoadedModel:
         known = {DEPENDENCIES: source, CONSTITUENTS: source, CHUNKED: target}
         return tuple(name for name, there in known.items() if name in there)
 
-    @_in_python
+    @overload
     def trees(
-        self, sentences: str | Sequence[str], kind: str | None = None, *, as_text: bool = False
-    ) -> Any:
+        self, sentences: str, kind: str | None = None, *, as_text: Literal[False] = False
+    ) -> Tree | None: ...
+    @overload
+    def trees(
+        self, sentences: Sequence[str], kind: str | None = None, *, as_text: Literal[False] = False
+    ) -> list[Tree | None]: ...
+    @overload
+    def trees(self, sentences: str, kind: str | None = None, *, as_text: Literal[True]) -> str: ...
+    @overload
+    def trees(
+        self, sentences: Sequence[str], kind: str | None = None, *, as_text: Literal[True]
+    ) -> list[str]: ...
+    @_in_python
+    def trees(self, sentences: Texts, kind: str | None = None, *, as_text: bool = False) -> Any:
         """Trees of the source, as from `syntax-nmt trees`.
 
         Args:
@@ -141,7 +157,7 @@ class LoadedModel:
         if kind is None:
             kind = CONSTITUENTS if CONSTITUENTS in self.structures else DEPENDENCIES
         check_choice("kind", kind, (DEPENDENCIES, CONSTITUENTS))
-        return _of_each(partial(self._trees, kind, as_text), sentences)
+        return of_each(partial(self._trees, kind, as_text), sentences)
 
     def __repr__(self) -> str:
         pair, model = self.hub.task.cfg, self.hub.cfg.model
@@ -166,8 +182,12 @@ class LoadedModel:
         """The columns of the source's parses that the model reads: `upos`, `deprel`, …"""
         return tuple(kind.name for kind in parsed_kinds([self.model]) if kind in COLUMNS)
 
+    @overload
+    def parses(self, sentences: str, kind: str | None = None) -> Tree | None: ...
+    @overload
+    def parses(self, sentences: Sequence[str], kind: str | None = None) -> list[Tree | None]: ...
     @_in_python
-    def parses(self, sentences: str | Sequence[str], kind: str | None = None) -> Any:
+    def parses(self, sentences: Texts, kind: str | None = None) -> Tree | list[Tree | None] | None:
         """Trees of the source that the parser gives the model, which reads them or their columns.
 
         Args:
@@ -188,10 +208,14 @@ class LoadedModel:
         kind = known[0] if kind is None else kind
         check_choice("kind", kind, known)
         check_parser(self.model, self._parser)
-        return _of_each(partial(self._parses, kind), sentences)
+        return of_each(partial(self._parses, kind), sentences)
 
+    @overload
+    def align(self, source: str, target: str) -> AlignedPair | None: ...
+    @overload
+    def align(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]: ...
     @_in_python
-    def align(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def align(self, source: Texts, target: Texts) -> AlignedPair | list[AlignedPair | None] | None:
         """Word alignments, as from `syntax-nmt align`.
 
         Args:
@@ -203,10 +227,18 @@ class LoadedModel:
         Raises:
             UserError: the model has no cross-attention, or the numbers of sentences differ.
         """
-        return _of_each(self._aligned, source, target)
+        return of_each(self._aligned, source, target)
 
+    @overload
+    def attention(self, source: str, target: str) -> AttendedPair | None: ...
+    @overload
+    def attention(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> list[AttendedPair | None]: ...
     @_in_python
-    def attention(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def attention(
+        self, source: Texts, target: Texts
+    ) -> AttendedPair | list[AttendedPair | None] | None:
         """The cross-attention between words that :meth:`align` takes its links from.
 
         Args:
@@ -218,10 +250,16 @@ class LoadedModel:
         Raises:
             UserError: the model has no cross-attention, or the numbers of sentences differ.
         """
-        return _of_each(self._attended, source, target)
+        return of_each(self._attended, source, target)
 
+    @overload
+    def heads(self, source: str, target: str) -> AttendedHeads | None: ...
+    @overload
+    def heads(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedHeads | None]: ...
     @_in_python
-    def heads(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def heads(
+        self, source: Texts, target: Texts
+    ) -> AttendedHeads | list[AttendedHeads | None] | None:
         """The weights of every attention head between pieces, and their entropy.
 
         Args:
@@ -233,10 +271,18 @@ class LoadedModel:
         Raises:
             UserError: the numbers of sentences differ.
         """
-        return _of_each(self._heads, source, target)
+        return of_each(self._heads, source, target)
 
+    @overload
+    def chunks(self, source: str, target: str) -> ChunkedSentence | None: ...
+    @overload
+    def chunks(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> list[ChunkedSentence | None]: ...
     @_in_python
-    def chunks(self, source: str | Sequence[str], target: str | Sequence[str]) -> Any:
+    def chunks(
+        self, source: Texts, target: Texts
+    ) -> ChunkedSentence | list[ChunkedSentence | None] | None:
         """The chunks that a bi-scale decoder finds in translations, as in `syntax-nmt chunks`.
 
         Args:
@@ -248,7 +294,7 @@ class LoadedModel:
         Raises:
             UserError: the model has no such decoder, or the numbers of sentences differ.
         """
-        return _of_each(self._chunked, source, target)
+        return of_each(self._chunked, source, target)
 
     @cached_property
     def _decoder(self) -> ForcedDecoder:
@@ -257,25 +303,26 @@ class LoadedModel:
     def _translated(
         self, beam: int, options: dict[str, Any], sentences: Sequence[str], factors: bool = False
     ) -> list[list[ScoredTranslation]]:
+        search = checked_search(beam, options, len(self.hub.task.target_dictionary))
         limit = self.hub.max_positions[0]
         with quiet_fairseq():
             # The task keeps the pieces for its parsers: among tokens unknown ones have lost theirs.
             tokens, _ = self.hub.task.get_interactive_tokens_and_lengths(sentences, self._pieces)
-            for number, source in enumerate(tokens, start=1):
+            for index, source in enumerate(tokens):
                 if len(source) > limit:
-                    raise UserError(
-                        f"sentence {number} has {len(source)} tokens, EOS counts, and the model "
-                        f"takes {limit}: shorten it"
-                    )
+                    raise TooLongError(index, len(source), limit)
             batches = self.hub.cfg.dataset
             if batches.max_tokens is not None:  # that of the training, which skipped long pairs
                 batches.max_tokens = max([batches.max_tokens, *map(len, tokens)])
             self.hub.task.gives_factors = factors
             try:
-                of_sentences = self.hub.generate(tokens, beam, **options)
+                of_sentences = self.hub.generate(tokens, **search)
             except (AssertionError, ValueError) as error:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
         return [list(map(self._scored, hypotheses)) for hypotheses in of_sentences]
+
+    def _best(self, beam: int, options: dict[str, Any], sentences: Sequence[str]) -> list[str]:
+        return [found[0].text for found in self._translated(beam, options, sentences)]
 
     def _scored(self, hypothesis: Mapping[str, Any]) -> ScoredTranslation:
         score = float(hypothesis["score"]) / math.log(2)
@@ -300,7 +347,7 @@ class LoadedModel:
         trees = structures_of(head, text, partial(parsed, relations=head.labels), MAX_TOKENS)
         return [found.block() if as_text else found.tree for found in trees]
 
-    def _parses(self, kind: str, sentences: Sequence[str]) -> list[Any]:
+    def _parses(self, kind: str, sentences: Sequence[str]) -> list[Tree | None]:
         assert self._parser is not None
         return self._parser.trees(kind, list(map(self._segment, sentences)))
 
@@ -349,38 +396,3 @@ class LoadedModel:
             TokenPair(self._segment(x), self._segment_target(y)) for x, y in zip(source, target)
         ]
         return SegmentedPairs.of(pairs, (self._segment.scheme, self._segment_target.scheme))
-
-
-ONE_AT_A_TIME = threading.Lock()
-"""Held while a model computes or is loaded: its modules know the beam size and hand tensors over by
-hooks, and fairseq's log level, which all models share, is raised."""
-
-
-def _of_each(function: Callable[..., Any], *texts: str | Sequence[str]) -> Any:
-    """The results for lists of sentences, or the single result for single sentences."""
-    single = [isinstance(text, str) for text in texts]
-    if any(single) and not all(single):
-        raise UserError("a sentence and a list: give two sentences, or two lists")
-    for text in texts:
-        if not isinstance(text, Sequence):
-            raise UserError(f"{text!r} is no text: give a sentence, or a list of sentences")
-    lists = [[text] if isinstance(text, str) else text for text in texts]
-    for sentences in lists:
-        _check_text(sentences)
-    with ONE_AT_A_TIME:
-        found = function(*lists)
-    return found[0] if all(single) else found
-
-
-def _check_text(sentences: Sequence[str]) -> None:
-    for number, sentence in enumerate(sentences, start=1):
-        if not isinstance(sentence, str):
-            raise UserError(f"sentence {number}: {sentence!r} is no text")
-        try:
-            sentence.encode()
-        except UnicodeEncodeError as error:
-            code = ord(sentence[error.start])
-            raise UserError(
-                f"sentence {number}: U+{code:04X} is half of a character, a lone surrogate: "
-                "decode the text anew"
-            ) from None

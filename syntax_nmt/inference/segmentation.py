@@ -5,6 +5,7 @@ A note on stderr warns of text that does not look like the training text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from fairseq.tasks import FairseqTask
 from syntax_nmt.arguments import Namespace
 from syntax_nmt.data.linearised_folder import LinearisedSubwords, linearised_mode
 from syntax_nmt.data.prepared_text import TextSegmentation, prepared_folder, read_segmentation
-from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE
+from syntax_nmt.data.subwords import NO_SUBWORDS, SENTENCEPIECE, SUBWORD_NMT, vocabulary_scheme
 from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
 from syntax_nmt.errors import UserError, note
 from syntax_nmt.inference.settings import SUBWORD_FILES, Segmentation
@@ -56,6 +57,10 @@ class Segment:
         return replace(self, bpe=subwords)
 
 
+# Of fairseq's `bpe`; the pieces of others tell.
+_SCHEMES = {"sentencepiece": SENTENCEPIECE, "subword_nmt": SUBWORD_NMT, "fastbpe": SUBWORD_NMT}
+
+
 def segmenters(
     segmentation: Segmentation, data: str | Path, task: FairseqTask
 ) -> tuple[Segment, Segment]:
@@ -71,14 +76,20 @@ def segmenters(
         UserError: a tokenizer or a model of subwords does not load, or the prepared folder is of
             other languages.
     """
-    if segmentation.segmented:
-        return Segment(), Segment()
     cfg: Any = task.cfg
     source, target = cfg.source_lang, cfg.target_lang
     if not segmentation.as_prepared:
-        options = asdict(segmentation)
-        scheme = SENTENCEPIECE if segmentation.bpe == SENTENCEPIECE else None
-        return _segment(options, source, target, scheme), _segment(options, target, source, scheme)
+        options, bpe = asdict(segmentation), segmentation.bpe
+        # Without subwords of fairseq the vocabulary tells: by the text, what a sentence gives would
+        # depend on its neighbours in a call.
+        schemes = [
+            vocabulary_scheme(dictionary) if bpe is None else _SCHEMES.get(bpe)
+            for dictionary in (task.source_dictionary, task.target_dictionary)
+        ]
+        return (
+            _segment(options, source, target, schemes[0]),
+            _segment(options, target, source, schemes[1]),
+        )
     folder, _ = prepared_folder(Path(data))
     languages = read_segmentation(folder)
     for language in (source, target):
@@ -116,9 +127,15 @@ def _as_prepared(
 def _segment(options: Mapping[str, Any], language: str, other: str, scheme: str | None) -> Segment:
     args = Namespace(**options, source_lang=language, target_lang=other)
     try:
-        return Segment(encoders.build_tokenizer(args), encoders.build_bpe(args), scheme)
-    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        segment = Segment(encoders.build_tokenizer(args), encoders.build_bpe(args), scheme)
+        if options["tokenizer"] == "nltk":
+            segment("word")  # for which it loads its data
+        return segment
+    except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())
+        if isinstance(error, LookupError):  # NLTK's takes a page
+            reason = re.split(r"[.:] ", reason.lstrip("* "))[0]
+            reason += ", `python -m nltk.downloader` gets it"
         files = " ".join(
             str(options[name]) for name in set(SUBWORD_FILES.values()) if options.get(name)
         )

@@ -23,6 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from syntax_nmt.errors import UserError
+from syntax_nmt.inference.given_sentences import TooLongError
 from syntax_nmt.serve.systems import SentenceStructures, ServedSystem, Translations
 
 _PAGE = Path(__file__).with_name("page")
@@ -151,6 +152,7 @@ class _Answers:
                 "name": system.name,
                 "structures": system.model.structures,
                 "reads": system.model.reads,
+                "features": system.model.features,
             }
             for system in self.systems.values()
         ]
@@ -158,9 +160,11 @@ class _Answers:
 
     async def translate(self, request: Request) -> Response:
         def turns(system: ServedSystem, text: str) -> Iterator[Callable[[], Translations]]:
-            lines = [line.strip() for line in text.split("\n") if line.strip()]
+            lines = [
+                (n, line.strip()) for n, line in enumerate(text.split("\n"), 1) if line.strip()
+            ]
             for start in range(0, max(1, len(lines)), self.limits.lines):
-                yield partial(system.translate, lines[start : start + self.limits.lines])
+                yield partial(_translated, system, lines[start : start + self.limits.lines])
 
         return await self._answered(request, ("text",), turns)
 
@@ -227,6 +231,14 @@ class _Answers:
             return _error(message.splitlines()[0][:300], 500)
 
 
+def _translated(system: ServedSystem, lines: Sequence[tuple[int, str]]) -> Translations:
+    """Translations of lines with their numbers, by which a message names one that is too long."""
+    try:
+        return system.translate([line for _, line in lines])
+    except TooLongError as error:
+        raise UserError(error.about(f"line {lines[error.index][0]}")) from None
+
+
 def application(
     systems: Sequence[ServedSystem], hosts: Collection[str], limits: Limits | None = None
 ) -> Starlette:
@@ -271,7 +283,8 @@ async def _file(name: str, _: Request) -> Response:
 async def _read(request: Request, texts: Sequence[str], characters: int) -> dict[str, str]:
     """The request's JSON: the texts, and `system` if it is given."""
     # Pages of other sites cannot send this type unasked.
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
         raise _RefusedError(415, "send JSON, with Content-Type: application/json")
     body = b""
     async for part in request.stream():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from syntax_nmt.backbone.structures import CHUNKED, DEPENDENCIES
 from syntax_nmt.data.annotation import COLUMNS
 from syntax_nmt.data.typed_words import typed_words
+from syntax_nmt.errors import UserError
 from syntax_nmt.inference.model import LoadedModel
 from syntax_nmt.inference.results import ScoredTranslation
 from syntax_nmt.pictures.plots.chunk_strips import draw_chunks
@@ -98,7 +99,7 @@ class SentenceStructures(Result):
 
     Attributes:
         features: of the source's words, as the model reads them; None if it reads none.
-        attention: None if the model has none.
+        attention: None if there are no words on a side.
     """
 
     system: str
@@ -143,17 +144,27 @@ class ServedSystem:
             translation: raw text; with another one it is that one's structures.
 
         Raises:
-            UserError: the model lacks an input.
+            UserError: a text is too long, or the model lacks an input.
         """
-        drawn = self._structures(source, translation) if source and translation else ()
-        attended = self.model.attention(source, translation) if source and translation else None
-        attention = attended and AttendedWords(
+        attention, found = None, []
+        if source and translation:
+            attention = self._attention(source, translation)
+            found = [each for each in self._structures(source, translation) if each]
+        return SentenceStructures(self.name, found, self._features(source), attention)
+
+    def _attention(self, source: str, translation: str) -> AttendedWords | None:
+        attended = self.model.attention(source, translation)
+        if attended is None:
+            raise UserError(
+                "the sentence or its translation has more tokens than the model takes: shorten it"
+            )
+        if not attended.weights.size:  # of characters that the segmentation leaves out
+            return None
+        return AttendedWords(
             list(typed_words(attended.source, source)),
             list(typed_words(attended.target, translation)),
             attended.weights.round(3).tolist(),
         )
-        found = [each for each in drawn if each]
-        return SentenceStructures(self.name, found, self._features(source), attention)
 
     def _structures(self, source: str, translation: str) -> Iterator[DrawnStructure | None]:
         """What the model reads, then what it finds; None where there is no tree."""

@@ -1,4 +1,5 @@
-"""Checks options that fairseq's programs use before they call the task, while they are parsed.
+"""Checks options that fairseq's programs use before they call the task, while they are parsed, and
+the typed text, which one of them may name.
 
 A task has no other hook so early. `fairseq-hydra-train` parses its options itself.
 """
@@ -8,6 +9,7 @@ import io
 import os
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,39 @@ class TypedFile(io.TextIOWrapper):
                 return super().readline(size)
             except OF_GZIP as error:
                 raise damaged_gzip(self.path, self._lines, error) from error
+
+
+class TypedLines:
+    """Counts typed lines.
+
+    Attributes:
+        before: lines before the current buffer.
+    """
+
+    def __init__(self) -> None:
+        self.before = 0
+        self._buffered = 0
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Starts the next buffer.
+
+        Args:
+            lines: raw text.
+
+        Raises:
+            UserError: a line is not UTF-8. Such bytes are read as surrogates, which no subword
+                model accepts.
+        """
+        self.before += self._buffered
+        self._buffered = len(lines)
+        for number, line in enumerate(lines, start=self.before + 1):
+            try:
+                line.encode("utf-8")
+            except UnicodeEncodeError:
+                text = sys.stdin.path if isinstance(sys.stdin, TypedFile) else "the input"
+                raise UserError(
+                    f"line {number} of {text} is not UTF-8: convert it, for instance with iconv"
+                ) from None
 
 
 # Each option, with another option of its group that tells whether the program has the group.

@@ -1,9 +1,8 @@
-"""Sentences typed into fairseq-interactive or given to the Python interface: counts lines over all
-buffers, and stores the strings of pieces.
+"""Sentences typed into fairseq-interactive or given to the Python interface: stores the strings of
+their pieces.
 """
 
 import logging
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -14,8 +13,7 @@ from torch import Tensor
 
 from syntax_nmt.data.batch import Batch, source_tokens
 from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
-from syntax_nmt.errors import UserError
-from syntax_nmt.task.early_options import TypedFile
+from syntax_nmt.task.early_options import TypedLines
 
 logger = logging.getLogger(__name__)
 
@@ -90,39 +88,6 @@ def unpadded(tokens: Tensor, pad: int) -> list[list[int]]:
     real = tokens.ne(pad)
     rows = torch.split(tokens[real].cpu(), real.sum(dim=1).tolist())
     return [row.tolist() for row in rows]
-
-
-class TypedLines:
-    """Counts typed lines.
-
-    Attributes:
-        before: lines before the current buffer.
-    """
-
-    def __init__(self) -> None:
-        self.before = 0
-        self._buffered = 0
-
-    def add(self, lines: Sequence[str]) -> None:
-        """Starts the next buffer.
-
-        Args:
-            lines: raw text.
-
-        Raises:
-            UserError: a line is not UTF-8. Such bytes are read as surrogates, which no subword
-                model accepts.
-        """
-        self.before += self._buffered
-        self._buffered = len(lines)
-        for number, line in enumerate(lines, start=self.before + 1):
-            try:
-                line.encode("utf-8")
-            except UnicodeEncodeError:
-                text = sys.stdin.path if isinstance(sys.stdin, TypedFile) else "the input"
-                raise UserError(
-                    f"line {number} of {text} is not UTF-8: convert it, for instance with iconv"
-                ) from None
 
 
 class TypedInput:

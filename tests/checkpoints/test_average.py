@@ -107,6 +107,7 @@ def test_half_precision_is_summed_in_full(folder):
         (["{f}", "--last", "3", "--by", "epochs"], "train without --no-epoch-checkpoints"),
         (["{f}"], "--last N"),
         (["{f}/a.pt", "{f}/nowhere.pt"], "nowhere.pt"),
+        (["{f}/a.pt", "{f}/../{d}/a.pt"], "/a.pt: is given twice"),
         (["{f}/a.pt", "--last", "2"], "--last 2 takes one folder"),
         (["{f}/a.pt", "{f}/wider.pt"], r"encoder.layers.0.fc1.bias is 48, in .*a.pt it is 32"),
         (["{f}/a.pt", "{f}/dict.src.txt"], "dict.src.txt: is no checkpoint"),
@@ -116,7 +117,7 @@ def test_refusals(folder, arguments, message):
     write(folder, ["a.pt", "checkpoint_1_10.pt", "checkpoint_1_20.pt"])
     write(folder, ["wider.pt"], "--encoder-ffn-embed-dim=48")
     with pytest.raises(SystemExit, match=message):
-        averaged(folder, *(argument.format(f=folder) for argument in arguments))
+        averaged(folder, *(argument.format(f=folder, d=folder.name) for argument in arguments))
     assert not (folder / "averaged.pt").exists()
 
 
@@ -144,6 +145,8 @@ def test_another_model_is_refused_by_the_command(folder):
         (lambda state: state["cfg"]["task"].update(source_lang="de"), "source language"),
         (lambda state: state["task_state"]["vocabularies"].update(target="f3"), "vocabulary"),
         (lambda state: setattr(state["cfg"]["model"], "arch", "pascal"), "architecture"),
+        (lambda state: state["cfg"]["common"].update(seed=2), "--seed"),
+        (lambda state: setattr(state["cfg"]["model"], "parent_scaled_layer", 0), "--parent-scaled"),
     ],
 )
 def test_weights_of_the_same_shapes_of_another_training(folder, changed, what):
@@ -157,5 +160,5 @@ def test_weights_of_the_same_shapes_of_another_training(folder, changed, what):
             change(state)
         torch.save(state, folder / name)
     averaged(folder, folder / "a.pt", folder / "old.pt")
-    with pytest.raises(SystemExit, match=f"b.pt: has another {what} than .*a.pt: average"):
+    with pytest.raises(SystemExit, match=f"b.pt: has another {what}.* than .*a.pt: average"):
         averaged(folder, folder / "a.pt", folder / "b.pt")

@@ -24,7 +24,7 @@ from syntax_nmt.data.conllu import format_conllu
 from syntax_nmt.data.constituents import format_tree
 from syntax_nmt.errors import UserError
 from syntax_nmt.inference import loading
-from syntax_nmt.inference.model import ONE_AT_A_TIME
+from syntax_nmt.inference.given_sentences import ONE_AT_A_TIME
 
 QUICK = ("dependency_transformer", *READERS)
 EACH = [pytest.param(m, marks=[] if m in QUICK else pytest.mark.slow) for m in METHODS]
@@ -161,6 +161,11 @@ def test_text_in_pieces_needs_no_prepared_folder(make_system, model, prepared, l
     of_pieces = load(path, tmp_path / "bin", device="cpu", segmented=True)
     pieces = (prepared.folder / "pieces" / "test.src").read_text(encoding="utf-8").splitlines()
     assert of_pieces.trees(pieces) == model.trees(lines[0])
+    unlike = lines[0][0]  # no piece begins a word
+    alone = of_pieces.trees(pieces[0]), of_pieces.align(pieces[0], pieces[0])
+    among = [pieces[0], unlike, unlike, unlike]
+    assert (of_pieces.trees(among)[0], of_pieces.align(among, among)[0]) == alone
+    assert of_pieces.trees([unlike, *pieces])[0] == of_pieces.trees(unlike)
 
 
 def test_hypotheses_and_trees_as_text(model, lines):
@@ -203,6 +208,10 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
         ("bin", {"device": "cuda:99"}, "device cuda:99: torch sees"),
         ("bin", {"tokenizer": "mosess"}, "tokenizer mosess: choose .*moses"),
         ("bin", {"bpe": "sentencepeice"}, "bpe sentencepeice: choose "),
+        ("bin", {"device": 0}, "^device 0: no such device; give cpu, cuda or cuda:N"),
+        ("bin", {"segmented": "no"}, "^segmented 'no': give True or False$"),
+        ("bin", {"bpe": "subword_nmt", "bpe_codes": 3}, "^bpe_codes 3: give the path of a file$"),
+        ("p:q", {"segmented": True}, "p:q: fairseq takes : for the end of a folder's name"),
         (
             "bin",
             {"segmented": True, "parser_config": "nowhere.json"},
@@ -211,9 +220,24 @@ def test_a_model_of_the_other_direction(prepared, tmp_path):
     ],
 )
 def test_mistakes_are_exceptions(make_system, prepared, tmp_path, data, options, message):
-    (tmp_path / "bin").symlink_to(prepared.data)
+    for name in ("bin", "p:q"):
+        (tmp_path / name).symlink_to(prepared.data)
     with pytest.raises(UserError, match=message):
         load(make_system("dependency_transformer").path, tmp_path / data, **options)
+
+
+def test_data_of_a_tokenizer_that_is_not_there(make_system, prepared, monkeypatch):
+    """NLTK looks for it at the first word, and tells of it on a page."""
+    nltk = pytest.importorskip("nltk", reason="NLTK is not installed")
+    monkeypatch.setattr(nltk.data, "path", [])
+    with pytest.raises(UserError, match=r"Resource 'punkt.*' not found, `python -m nltk"):
+        load(make_system("dependency_transformer").path, prepared.data, tokenizer="nltk")
+
+
+@pytest.mark.parametrize("device", ["cpu:0", torch.device("cpu")])
+def test_devices_as_torch_has_them(make_system, prepared, device):
+    model = load(make_system("dependency_transformer").path, prepared.folder, device=device)
+    assert model.hub.device == torch.device("cpu")
 
 
 def test_a_checkpoint_that_is_not_there(prepared):
@@ -369,10 +393,18 @@ def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_pat
         ({"lenpenn": -100}, "lenpenn: fairseq's search has no such option: did you mean lenpen"),
         ({"colour": 1}, "colour: .* leave it out"),
         ({"lenpen": "long"}, "^lenpen: Value 'long'"),
-        ({"beam": 0}, "^beam: 0 is not a whole number of 1 or more"),
+        ({"beam": 0}, "^beam 0: give a finite number from 1$"),
         ({"beam": 2.5}, "^beam: Value '2.5'"),
         ({"retain_dropout": True}, "retain_dropout is for fairseq's programs, not for Python"),
         ({"constraints": "ordered"}, "constraints is for fairseq's programs"),
+        ({"verbose": True}, "^verbose: fairseq's search has no such option: leave it out"),
+        ({"inference_step_args": {}}, "^inference_step_args: .* no such option: leave it out"),
+        ({"lenpen": math.nan}, "^lenpen nan: give a finite number$"),
+        ({"lenpen": "inf"}, "^lenpen inf: give a finite number$"),
+        ({"max_len_a": -1.0}, "^max_len_a -1.0: give a finite number from 0$"),
+        ({"diverse_beam_groups": 0}, "^diverse_beam_groups 0: give a finite number from 1$"),
+        ({"sampling": True, "sampling_topk": 10**6}, r"^sampling_topk 1000000: .* from 1 to \d+$"),
+        ({"sampling": True, "sampling_topp": 2.0}, "^sampling_topp 2.0: .* from 0 to 1$"),
         ({"temperature": 0.0}, "fairseq's search cannot do this: temperature must be"),
         ({"min_len": 500, "max_len_b": 9}, "fairseq's search cannot do this: min_len cannot"),
         ({"diverse_beam_groups": 7}, "fairseq's search cannot do this: DiverseBeamSearch"),
@@ -381,7 +413,14 @@ def test_the_parser_of_the_prepared_folder(make_system, prepared, lines, tmp_pat
 def test_options_of_the_search_are_checked(model, options, message):
     with pytest.raises(UserError, match=message):
         model.translate("a", **options)
-    assert model.translate("ka", beam=2, lenpen=1, verbose=False)
+    assert model.translate("ka", beam=2, lenpen=1, sampling_topk=-1)
+
+
+def test_values_of_the_search_as_text(model, lines):
+    """As in YAML files, and not true because they are there."""
+    found = model.nbest(lines[0][0], beam="3", max_len_b="8", unnormalized="no")
+    assert found == model.nbest(lines[0][0], beam=3, max_len_b=8, unnormalized=False)
+    assert found != model.nbest(lines[0][0], beam=3, max_len_b=8, unnormalized="yes")
 
 
 @pytest.mark.parametrize("constraints", ["ordered", 5, [1], {"a": 1}])

@@ -200,6 +200,22 @@ def test_a_line_that_is_too_long_is_named_and_the_others_come_out(of_few_positio
     ]
 
 
+LIGHT = """
+import sys
+from syntax_nmt.export.translate import main
+assert not {"torch", "fairseq"} & set(sys.modules)
+main()
+assert "fairseq" not in sys.modules
+"""
+
+
+def test_a_model_without_factors_translates_without_fairseq(of_few_positions):
+    """Which takes ten times as long to start as the model to translate a line."""
+    command = [sys.executable, "-c", LIGHT, of_few_positions]
+    done = subprocess.run(command, input="ka\n", capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1), done.stderr
+
+
 def test_folders_without_such_a_model_are_named(of_few_positions, exported, tmp_path):
     for folder in (tmp_path / "nowhere", exported[0], exported[0] / "model.pt"):
         message = refuse(TRANSLATE, folder, stdin="a\n")
@@ -466,3 +482,29 @@ def test_an_output_that_is_a_link_stays_one(tmp_path):
             (unfinished / "model").touch()
         assert link.is_symlink()
         assert [path.name for path in (tmp_path / target).iterdir()] == ["model"]
+
+
+def test_a_link_in_the_way_keeps_what_it_leads_to(tmp_path):
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "theirs").write_text("kept")
+    (tmp_path / ".new.unfinished").symlink_to("others")
+    with pytest.raises(UserError, match=r"\.new\.unfinished, .*, is a link: remove it"):
+        new_folder(tmp_path / "new").__enter__()
+    assert (tmp_path / "others" / "theirs").read_text() == "kept"
+
+
+def test_an_empty_folder_that_is_there_stays(tmp_path, monkeypatch):
+    """A shell may stand in it, for which `.` is another place as soon as it is replaced."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with new_folder(Path(".")) as unfinished:
+        (unfinished / "model.pt").write_text("all")
+        (unfinished / "part").mkdir()
+    assert sorted(os.listdir(".")) == ["model.pt", "part"]
+    assert os.listdir("..") == ["empty"]
+
+
+def test_where_a_path_leads_is_looked_at_before_anything_is_written(tmp_path):
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(UserError, match="already exists: give a new folder"):
+        new_folder(tmp_path / "sub" / ".." / "missing" / "..").__enter__()

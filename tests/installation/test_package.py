@@ -90,6 +90,32 @@ def test_wheel_holds_every_module_and_recipe_and_nothing_else(installed):
     recipes = {path.name for path in (REPOSITORY / "preprocess").glob("*.sh")}
     inside = {path.name for path in (installed / "syntax_nmt" / "preprocess").iterdir()}
     assert inside == recipes != set()
+    assert (installed / "syntax_nmt" / "py.typed").is_file()
+
+
+def test_type_checkers_know_what_a_loaded_model_gives(tmp_path):
+    """One result for one sentence, a list for a list, None where a sentence may be too long."""
+    (tmp_path / "user.py").write_text(
+        "from syntax_nmt import load\n"
+        "model = load('model.pt', 'prepared')\n"
+        "model.translate('a').upper(), model.translate(['a'])[0].upper()\n"
+        "model.nbest('a')[0].score, model.nbest(['a'])[0][0].score\n"
+        "model.trees('a', as_text=True).upper()\n"
+        "model.align('a', 'b').links\n"
+    )
+    options = ("--ignore-missing-imports", "--follow-imports=silent", "--cache-dir=cache")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "user.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"MYPYPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
+    )
+    found = [line for line in done.stdout.splitlines() if "error:" in line]
+    assert found == [
+        'user.py:6: error: Item "None" of "AlignedPair | None" has no attribute "links"  '
+        "[union-attr]"
+    ]
 
 
 def test_wheel_writes_a_report(installed, tmp_path):

@@ -26,6 +26,7 @@ from served import post, served
 
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
+from syntax_nmt.inference.given_sentences import TooLongError
 from syntax_nmt.serve import connections
 from syntax_nmt.serve.application import Limits, names_of
 from syntax_nmt.serve.systems import SentenceStructures, TranslatedSentence, Translations
@@ -41,7 +42,7 @@ class Upper:
 
     def __init__(self, name):
         self.name = name
-        self.model = SimpleNamespace(structures=(), reads=())
+        self.model = SimpleNamespace(structures=(), reads=(), features=("upos",))
 
     def translate(self, sentences):
         with LOCK:
@@ -53,6 +54,8 @@ class Upper:
             Upper.running -= 1
         if "mistake" in sentences:
             raise UserError("a sentence is too long")
+        if "long" in sentences:
+            raise TooLongError(sentences.index("long"), 2000, 1024)
         if "failure" in sentences:
             raise RuntimeError("out of memory\nand more")
         pairs = [TranslatedSentence(text, text.upper()) for text in sentences]
@@ -118,6 +121,7 @@ def test_each_line_is_a_sentence(address):
         ("translate", {"text": "a", "system": "three"}, 404, "one, two"),
         ("structures", {"source": "a"}, 400, "translation"),
         ("translate", {"text": "mistake"}, 422, "too long"),
+        ("translate", {"text": "\n\na\n" + "b\n" * 20 + "\nlong"}, 422, "line 25 has 2000 tokens"),
         ("translate", {"text": "failure"}, 500, "out of memory"),
     ],
 )
@@ -127,6 +131,20 @@ def test_what_is_refused_has_one_line(address, path, body, status, part):
     assert part in found[1]["error"]
     assert "\n" not in found[1]["error"]
     assert post(f"{address}/translate", {"text": "a", "system": "two"})[0] == 200
+
+
+def test_the_type_of_content_has_no_case(address):
+    kind = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert post(f"{address}/translate", {"text": "a"}, **kind)[0] == 200
+    assert post(f"{address}/translate", {"text": "a"}, **{"Content-Type": "text/json"})[0] == 415
+
+
+def test_what_the_systems_are(address):
+    with urllib.request.urlopen(f"{address}/systems") as answer:
+        found = json.loads(answer.read())
+    one, two = ({"name": name, "structures": [], "reads": []} for name in ("one", "two"))
+    features = {"features": ["upos"]}
+    assert found == {"systems": [one | features, two | features], "characters": 100}
 
 
 @pytest.mark.parametrize(
@@ -302,7 +320,7 @@ from types import SimpleNamespace
 from syntax_nmt import cli
 from syntax_nmt.inference import loading
 
-loading.load = lambda *args, **kwargs: SimpleNamespace(structures=(), reads=())
+loading.load = lambda *args, **kwargs: SimpleNamespace(structures=(), reads=(), features=("upos",))
 sys.exit(cli.main(["serve", "--system", "name", "m.pt", "data", "--port", "0"]))
 """
 

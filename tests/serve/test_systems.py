@@ -10,9 +10,12 @@ from trees_of import tree_of
 from syntax_nmt.backbone.structures import CHUNKED, CONSTITUENTS, DEPENDENCIES
 from syntax_nmt.data.chunks import Chunk
 from syntax_nmt.data.constituents import parse_tree
+from syntax_nmt.errors import UserError
 from syntax_nmt.inference.results import AttendedPair, ChunkedSentence, ScoredTranslation
 from syntax_nmt.serve import systems
 from syntax_nmt.serve.systems import ServedSystem
+
+UNSEEN = AttendedPair((), ("b",), np.ones((1, 0)))  # of characters that are no words
 
 
 @pytest.mark.parametrize(("words", "drawn"), [(100, True), (101, False), (2000, False)])
@@ -25,11 +28,19 @@ def test_long_sentences_are_not_drawn(monkeypatch, words, drawn):
         reads=(),
         features=(),
         trees=lambda *_: tree,
-        attention=lambda *_: None,
+        attention=lambda *_: UNSEEN,
     )
-    (found,) = ServedSystem("name", model, 5).structures("a " * words, "b").structures
+    answer = ServedSystem("name", model, 5).structures("a " * words, "b")
+    assert answer.attention is None
+    (found,) = answer.structures
     assert (found.svg is not None) == drawn
     assert found.text.count("a") >= words
+
+
+def test_a_sentence_that_is_too_long_has_no_structures():
+    model = SimpleNamespace(attention=lambda *_: None)
+    with pytest.raises(UserError, match="more tokens than the model takes: shorten it"):
+        ServedSystem("name", model, 5).structures("a " * 3000, "b")
 
 
 def test_words_are_shown_as_they_were_typed():
@@ -70,7 +81,7 @@ def test_a_parse_that_the_model_reads_is_drawn():
         features=(),
         parses=lambda *_: read,
         trees=lambda *_: found,
-        attention=lambda *_: None,
+        attention=lambda *_: UNSEEN,
     )
     shown = ServedSystem("name", model, 5).structures("a b", "c").structures
     assert [(each.title, each.text) for each in shown] == [
@@ -88,7 +99,7 @@ def test_features_that_the_model_reads_stand_beside_the_words():
         reads=(),
         features=("upos", "deprel"),
         parses=lambda *_: tree,
-        attention=lambda *_: None,
+        attention=lambda *_: UNSEEN,
     )
     found = ServedSystem("name", model, 5).structures("Right-", "c").features
     assert found.names == ["upos", "deprel"]
