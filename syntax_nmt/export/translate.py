@@ -22,7 +22,7 @@ from syntax_nmt.export import CONFIG, FACTORS, LIMITS, SCHEME, check_installed
 from syntax_nmt.parsing.config import FILE_NAME as PARSER_CONFIG
 from syntax_nmt.parsing.word_tokenizer import WordTokenizer
 from syntax_nmt.reporting.output import STDOUT, open_output
-from syntax_nmt.task.early_options import TypedLines
+from syntax_nmt.task.typed_lines import TypedLines
 
 if TYPE_CHECKING:
     from syntax_nmt.export.factored_text import FactoredText

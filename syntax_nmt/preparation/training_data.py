@@ -52,7 +52,8 @@ class TrainingData:
         splits: that are there, in fairseq's order.
         annotated: by split the kinds of annotation of which some sentence has one; of training
             text, in every folder.
-        parsed: the kinds that a parser makes of typed text: those that `parser.json` names.
+        parsed: the kinds that a parser makes of typed text: those that `parser.json` names, or
+            `prepare` has on record.
         joined: whether both languages have one vocabulary.
         segmentation: how text is segmented, by language; empty = not known.
     """

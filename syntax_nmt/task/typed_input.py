@@ -13,7 +13,7 @@ from torch import Tensor
 
 from syntax_nmt.data.batch import Batch, source_tokens
 from syntax_nmt.data.text_fit import CUT_TWICE, SWAPPED, UNCUT, UNKNOWN, TextFit
-from syntax_nmt.task.early_options import TypedLines
+from syntax_nmt.task.typed_lines import TypedLines
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,9 @@ from commands import USER_DIR, refuse
 from fairseq import options
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.task.early_options import TypedLines, check_while_parsing
+from syntax_nmt.task.early_options import check_while_parsing
 from syntax_nmt.task.misspelled_names import refuse_misspelled_names
+from syntax_nmt.task.typed_lines import TypedLines
 
 OURS = ("data-bin", "--user-dir", USER_DIR)
 

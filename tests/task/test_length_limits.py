@@ -10,7 +10,7 @@ from small_models import build
 
 from syntax_nmt.errors import UserError
 from syntax_nmt.task.batches import within_limits
-from syntax_nmt.task.early_options import TypedLines
+from syntax_nmt.task.typed_lines import TypedLines
 
 
 def dataset(*lengths, targets=True):
