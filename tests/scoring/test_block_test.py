@@ -99,6 +99,27 @@ def test_seeds_that_one_system_lacks():
     assert found.p_value == pytest.approx(wanted.p_value)
 
 
+@pytest.mark.parametrize("more", [[(4, 5, 6)], [(4,), (5,)], [(4,), (5,), (6,)]])
+def test_systems_with_other_seeds(more):
+    """They share none with the two that are tested, and change nothing."""
+    *two, other = drawn(np.random.default_rng(8), [0.4] * 3, 3)
+    wanted = SeedBlocks(layout(two)).test(0, 1)
+    assert wanted.degrees == 2
+    scores = [*layout(two), *(dict(zip(seeds, other)) for seeds in more)]
+    assert SeedBlocks(scores).test(0, 1) == wanted
+
+
+def test_parts_without_a_common_seed_add_up():
+    """d₀ = ∞: two pairs with three seeds each have 2 + 2 degrees of freedom. A system with two seeds
+    of each joins them: four scores more, a mean of its own, and a difference of the parts."""
+    first, second = [0.0, 0.4, -0.3], [0.1, 0.2, 0.3]
+    blocks = [layout([first, second]), [dict(zip((4, 5, 6), each)) for each in (second, first)]]
+    scores = [of_system for part in blocks for of_system in part]
+    assert {SeedBlocks(scores).test(*pair).degrees for pair in ((0, 1), (2, 3))} == {4}
+    joining = {0: 0.3, 1: 0.9, 4: 0.8, 5: 0.3}
+    assert SeedBlocks([*scores, joining]).test(0, 1).degrees == 6
+
+
 def test_runs_that_stand_there_twice():
     """A system and the choice of it, of all its seeds or of some, change nothing."""
     scores = layout(drawn(np.random.default_rng(7), [0.4] * 4, 5))
@@ -161,6 +182,22 @@ def test_null_with_runs_that_stand_there_twice(seeds):
     assert 0.03 < np.mean(rejected) < 0.065
 
 
+def test_null_of_systems_without_a_common_seed():
+    """Without a difference, of two of three systems with the same seeds; three have others."""
+    random, rejected = np.random.default_rng(1), []
+    for _ in range(1000):
+        parts = [drawn(random, [0.4] * 3, 3) for _ in range(2)]
+        scores = [
+            dict(zip(range(10 * place, 10 * place + 3), of_system))
+            for place, part in enumerate(parts)
+            for of_system in part
+        ]
+        blocks = SeedBlocks(scores)
+        rejected += [blocks.test(*pair).p_value < 0.05 for pair in ((0, 1), (4, 5))]
+    print(f"two parts: rejects in {np.mean(rejected):.1%}")
+    assert 0.03 < np.mean(rejected) < 0.065
+
+
 @pytest.mark.slow
 def test_power():
     """What three seeds show of 19 systems: a difference of 1.3 standard deviations."""
@@ -179,6 +216,11 @@ def test_power():
 def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
+
+
+def test_holm_refuses_what_is_no_p_value():
+    with pytest.raises(ValueError, match="a p-value is NaN: leave out tests that say nothing"):
+        holm([float("nan"), 0.01, 0.04])
 
 
 def test_under_the_null_one_table_in_twenty_has_a_false_finding():

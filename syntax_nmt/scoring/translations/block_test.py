@@ -46,9 +46,11 @@ class SeedBlocks:
         pairs = [pair for pair in pairs if len(pair) > 1]
         degrees = np.array([len(pair) - 1 for pair in pairs], dtype=float)
         variances = np.array([statistics.variance(pair) for pair in pairs])
-        seeds = {seed for of_system in distinct for seed in of_system}
-        # Pairs share systems: together they tell no more than the two-way layout.
-        self._most = sum(map(len, distinct)) - len(distinct) - len(seeds) + 1
+        # Pairs share systems: together they tell no more than the two-way layout, whose means of
+        # systems and of seeds are as many parameters, less one in each part without common seeds.
+        parts = _parts(distinct)
+        means = len(distinct) + sum(map(len, parts)) - len(parts)
+        self._most = sum(map(len, distinct)) - means
         self._prior_degrees, self._prior = _prior(variances, degrees)
 
     def test(self, baseline: int, system: int) -> SeedTest:
@@ -72,6 +74,16 @@ class SeedBlocks:
 def _differences(first: Mapping[int, float], second: Mapping[int, float]) -> list[float]:
     """Of the seeds that both have."""
     return [second[seed] - first[seed] for seed in first if seed in second]
+
+
+def _parts(scores: Sequence[Mapping[int, float]]) -> list[set[int]]:
+    """The seeds of each part of a layout: systems with a common seed are in one part."""
+    parts: list[set[int]] = []
+    for of_system in scores:
+        met = [part for part in parts if part & of_system.keys()]
+        parts = [part for part in parts if part not in met]
+        parts.append(set(of_system).union(*met))
+    return parts
 
 
 def _prior(variances: np.ndarray, degrees: np.ndarray) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """What a test says of a difference, and how tables say it; the adjustment for several tests."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -112,7 +113,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     Args:
         p_values: of all comparisons.
+
+    Raises:
+        ValueError: one is NaN; a test that says nothing is to be left out.
     """
+    if any(map(math.isnan, p_values)):
+        raise ValueError("Holm's adjustment: a p-value is NaN: leave out tests that say nothing")
     adjusted = [0.0] * len(p_values)
     least = 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
