@@ -117,8 +117,8 @@ def _differences(
 
 
 def adjust(tests: Iterable[FamilyResult]) -> None:
-    """Adds Holm's adjustment for each metric and test: `p_holm` over a claim's comparisons,
-    `p_holm_table` over all of the table.
+    """Adds Holm's adjustment for each test set, metric and test: `p_holm` over a claim's
+    comparisons, `p_holm_table` over all of the table.
 
     Two comparisons of the same runs, such as of a system and of the choice of it, count once. A
     comparison that a test says nothing of, for want of seeds, does not count.
@@ -139,9 +139,11 @@ def adjust(tests: Iterable[FamilyResult]) -> None:
 
 
 def _tested(pair: ComparedPair) -> Iterator[tuple[tuple[str, str, str], TableTest]]:
-    """What has a p-value: whole or cut, by which metric, by which test."""
+    """What has a p-value: whole, cut or their change, by which metric, by which test."""
     for kind, of_kind in pair.kinds():
         for metric, difference in of_kind.items():
             for name, test in difference.tests().items():
                 if test.p_value is not None:
                     yield (kind, metric, name), test
+    if pair.change is not None and pair.change.blocks.p_value is not None:
+        yield ("change", "", "blocks"), pair.change.blocks

@@ -21,10 +21,11 @@ DONE = "done.json"
 PARSED = "parsed"  # a control that has the texts alone, so that `prepare` parses them
 
 
-def _built_in_tests(data: Mapping[str, Any]) -> dict[str, str]:
-    """The test sets of the built-in corpus; a generalisation split has a second one."""
+def declared_tests(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The test sets of data as the YAML has them; a generalisation split of the built-in corpus has
+    a second one."""
     names = ["test", "left_out"] if "--split" in data.get("demo", "").split() else ["test"]
-    return {name: name for name in names}
+    return data.get("tests", {name: name for name in names})
 
 
 def key_of(content: Any) -> str:
@@ -51,7 +52,7 @@ def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -
         raise UserError("this table needs text: give the folder of the corpora with --data")
     if "{stanza}" in data["prepare"] and stanza is None:
         raise UserError("this table needs Stanza's models: give their folder with --stanza")
-    tests, texts, further = data.get("tests", _built_in_tests(data)), {}, {}
+    tests, texts, further = declared_tests(data), {}, {}
     if root is not None and "train" in data:
         given = {name: prefix for name, prefix in tests.items() if isinstance(prefix, str)}
         for split, prefix in {"train": data["train"], "valid": data["valid"], **given}.items():

@@ -11,7 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.pooled import FEWEST, pooled_mean
-from experiments.table_results import GAINS, LOSES, ComparedPair, FamilyResult, TableResult
+from experiments.table_results import (
+    GAINS,
+    LOSES,
+    LOSES_LESS,
+    LOSES_MORE,
+    ComparedPair,
+    FamilyResult,
+    TableResult,
+)
 from syntax_nmt.pictures.plots.figure_file import save_figure
 from syntax_nmt.pictures.plots.style import (
     FONT_SIZE,
@@ -22,12 +30,14 @@ from syntax_nmt.pictures.plots.style import (
 )
 from syntax_nmt.scoring.translations.seed_tests import variance_of_mean
 from syntax_nmt.scoring.translations.significance import FEWEST as FEWEST_SEEDS
+from syntax_nmt.scoring.translations.significance import SeedTest
 
 _WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
 _INDENT = 12.0  # of a corpus; a control's is twice as much
 _METHOD, _CONTROL = "black", "0.55"
 _GAINS = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
 _CLAIMS = "difference in {}; bars: 95 % with seeds as blocks\nblack: shown after Holm's adjustment"
+_CHANGES = "; A → B: the difference of changes from test set A to B"
 
 
 @dataclass(frozen=True)
@@ -82,30 +92,35 @@ def draw_claims(file: Path) -> Path | None:
     if not claims:
         return None
     picture = file.with_name("claims.svg")
-    figure = forest_plot(claims, _CLAIMS.format(table.primary_of(table.tests[0])))
+    label = _CLAIMS.format(table.primary_of(table.tests[0]))
+    label += _CHANGES * any(test.changed for test in table.tests)
+    figure = forest_plot(claims, label)
     figure.set_label(table.title)
     save_figure(figure, picture)
     return picture
 
 
 def claims_of(table: TableResult) -> Iterator[Gain]:
-    """The declared comparisons of a table on its first test set, under the system of each."""
-    for test in (each for each in table.tests if each.test == table.tests[0].test):
+    """The declared comparisons of a table on its first test set, under the system of each; then
+    those of changes from one test set to another, where it has them."""
+    for test in table.tests:
         labels, metric = table.labels(test.family), table.primary_of(test)
         better = test.metrics[metric].higher_is_better
-        for pair in test.pairs:
-            found = pair.scores[metric]
-            if pair.is_tested and found.blocks is not None:
-                system, against = labels[pair.system], labels[pair.against]
-                yield Gain(
-                    system,
-                    f"over {against.removeprefix(f'{system}, ')}",
-                    False,
-                    found.difference,
-                    found.blocks.low,
-                    found.blocks.high,
-                    is_shown=found.verdict(better, table.decided_by) in (GAINS, LOSES),
-                )
+        for pair in (pair for pair in test.pairs if pair.is_tested):
+            system, against = labels[pair.system], labels[pair.against]
+            over = f"over {against.removeprefix(f'{system}, ')}"
+            found, change = pair.scores[metric], pair.change
+            if found.blocks is not None and test.test == table.tests[0].test:
+                is_shown = found.verdict(better, table.decided_by) in (GAINS, LOSES)
+                yield _claim(system, over, found.difference, found.blocks, is_shown)
+            if test.changed is not None and change is not None and change.difference is not None:
+                is_shown = change.verdict(True, better) in (LOSES_LESS, LOSES_MORE)
+                over += f", {test.changed.from_} → {test.test}"
+                yield _claim(system, over, change.difference, change.blocks, is_shown)
+
+
+def _claim(system: str, over: str, difference: float, blocks: SeedTest, is_shown: bool) -> Gain:
+    return Gain(system, over, False, difference, blocks.low, blocks.high, is_shown=is_shown)
 
 
 def gains_of(file: Path) -> Iterator[Gain]:

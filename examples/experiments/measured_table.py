@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.changes import add_changes
 from experiments.compared_words import add_words
 from experiments.comparisons import adjust, compare
 from experiments.runs import Row, Run, Runs, has_diverged
@@ -121,9 +122,8 @@ def measure(runs: Runs, folder: Path) -> TableResult:
         folder: with the prepared data.
     """
     tests = [test.result() for test in family_tests(runs, folder)]
-    adjust(tests)
     table, rows = runs.table, list(runs.rows())
-    return TableResult(
+    result = TableResult(
         table=table.name,
         title=table.title,
         primary=table.primary,
@@ -133,6 +133,11 @@ def measure(runs: Runs, folder: Path) -> TableResult:
         tests=tests,
         trials=list(tried(runs, rows)),
     )
+    if "change" in table.evaluation:
+        change = table.evaluation["change"]
+        add_changes(result, change["from"], change["to"])
+    adjust(result.tests)
+    return result
 
 
 def _row(runs: Runs, row: Row) -> RowResult:

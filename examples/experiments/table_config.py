@@ -1,17 +1,19 @@
 """A table as its YAML declares it, and since when; `table.schema.yaml` says what may be there."""
 
-import itertools
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from sacrebleu.metrics import BLEU
 
+from experiments.corpus import declared_tests
 from syntax_nmt.errors import UserError
 
 _SCHEMA = Path(__file__).with_name("table.schema.yaml")
@@ -65,8 +67,8 @@ class Family:
 
     def settings(self) -> Iterator[str]:
         """The points of the grid, as options; one without any where there is no grid."""
-        for values in itertools.product(*self.grid.values()):
-            yield " ".join(itertools.chain(*zip(self.grid, map(str, values))))
+        for values in product(*self.grid.values()):
+            yield " ".join(chain(*zip(self.grid, map(str, values))))
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,7 @@ def read_table(path: Path) -> Table:
         _family(f"{path}: families.{name}", name, family, declared)
         for name, family in declared["families"].items()
     )
+    _check_evaluation(f"{path}: evaluation", declared["evaluation"], families)
     texts = {field: declared[field] for field in ("title", "primary", "choice", "evaluation")}
     dates = declared_dates(path, by_default="comparisons" not in declared)
     comparisons = tuple(
@@ -151,6 +154,32 @@ def _meant(wrong: ValidationError) -> str:
             if close and key not in known:
                 return f": {key}: did you mean {close[0]}?"
     return ""
+
+
+def _check_evaluation(
+    where: str, evaluation: Mapping[str, Any], families: Sequence[Family]
+) -> None:
+    """Refuses what would fail, or give wrong figures, after all trainings.
+
+    Raises:
+        UserError: bins do not ascend, sacrebleu has no such tokeniser, a family no such test set.
+    """
+    bins, tokenize = evaluation["bins"], evaluation["tokenize"]
+    if any(low >= high for low, high in pairwise(bins)):
+        raise UserError(f"{where}.bins: {bins} does not ascend: give each length once, in order")
+    if tokenize not in BLEU.TOKENIZERS:
+        known = ", ".join(BLEU.TOKENIZERS)
+        raise UserError(f"{where}.tokenize: {tokenize} is none of sacrebleu's: give one of {known}")
+    named = list(evaluation.get("change", {}).values())
+    for family in families:
+        tests = declared_tests(family.data)
+        for test in (test for test in named if test not in tests):
+            raise UserError(
+                f"{where}.change: {family.name} has no test set {test}: give two of "
+                f"{', '.join(tests)}"
+            )
+    if named and len(set(named)) < 2:
+        raise UserError(f"{where}.change: from {named[0]} to itself: give two test sets")
 
 
 def _compared(declared: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from experiments.programs import write_json
 from experiments.table_results import (
     DECIDING,
     TESTS,
+    ChangeDifference,
     ComparedPair,
     FamilyResult,
     PairDifference,
@@ -55,6 +56,7 @@ def tables_of(result: TableResult) -> list[Table]:
     names = dict.fromkeys(test.test for test in result.tests)
     tables = [_scores(result, name) for name in names or ("",)]
     tables += [table for name in names for table in _comparisons(result, name)]
+    tables += [table for name in names for table in _changes(result, name)]
     tables += [table for test in result.tests for table in _words(test)]
     tables += [_by_length(result, test) for test in result.tests]
     tables.append(_trainings(result))
@@ -116,6 +118,47 @@ def _comparisons(result: TableResult, name: str) -> Iterator[Table]:
             head = ["system", "against", "declared", "difference", "95 %", "p sentences"]
             head += ["p seeds", "p blocks", "over the table", ""]
             yield Table(head, rows, f"Comparisons: {name}{more}")
+
+
+def _changes(result: TableResult, name: str) -> Iterator[Table]:
+    """How scores change to this test set, and how differently those of two systems do."""
+    tests = [(test, test.changed) for test in result.tests if test.test == name and test.changed]
+    if not tests:
+        return
+    test, changed = tests[0]  # all have the same
+    what = f"{result.primary_of(test)} from {changed.from_} to {name}"
+    rows = [
+        [result.labels(test.family)[system], str(len(mean.runs)), _signed_mean(mean)]
+        for test, changed in tests
+        for system, mean in changed.systems.items()
+    ]
+    yield Table(["system", "seeds", "change"], rows, f"Change of {what}")
+    head = ["system", "against", "difference of changes", "95 %", "p blocks"]
+    rows = [
+        _changed_pair(result, test, pair, pair.change)
+        for test, _ in tests
+        for pair in test.pairs
+        if pair.change is not None
+    ]
+    if rows:
+        yield Table([*head, "over the table", ""], rows, f"Comparisons of changes of {what}")
+
+
+def _changed_pair(
+    result: TableResult, test: FamilyResult, pair: ComparedPair, change: ChangeDifference
+) -> list[str]:
+    labels, blocks = result.labels(test.family), change.blocks
+    over_table = _NONE if blocks.p_holm_table is None else p_value_text(blocks.p_holm_table)
+    better = test.metrics[result.primary_of(test)].higher_is_better
+    return [
+        labels[pair.system],
+        labels[pair.against],
+        _signed(change.difference),
+        interval_text(blocks, 1).replace("-", "−"),
+        blocks.p_text(),
+        over_table,
+        change.verdict(pair.is_tested, better),
+    ]
 
 
 def _words(test: FamilyResult) -> Iterator[Table]:
@@ -200,6 +243,15 @@ def notes_of(result: TableResult) -> list[str]:
             f"“cut”: translations longer than {USUAL} are cut there; “longer”: how many there are, "
             "by run."
         )
+    if len({test.test for test in result.tests}) > 1:
+        notes.append("Both of Holm's adjustments are over the comparisons of one test set.")
+    if any(test.changed for test in result.tests):
+        notes.append(
+            "A change is that of each seed: its score on the second test set less that on the "
+            "first. Two systems are compared by the differences of their changes within the seeds "
+            "that both have; p is of the test with seeds as blocks, and decides. Its adjustments "
+            "are over the comparisons of changes."
+        )
     few = [
         f"“{row.label}”" for row in result.rows if 0 < len(row.seeds_done) < len(row.seeds_declared)
     ]
@@ -281,6 +333,11 @@ def _mean(item: Score | RunMean | None, width: int = 1) -> str:
         return _NONE
     spread = "" if item.spread is None else f" ± {item.spread:,.{width}f}"
     return f"{item.score:,.{width}f}{spread}"
+
+
+def _signed_mean(mean: RunMean) -> str:
+    spread = "" if mean.spread is None else f" ± {mean.spread:.1f}"
+    return f"{_signed(mean.score)}{spread}"
 
 
 def _signed(value: float | None) -> str:

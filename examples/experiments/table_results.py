@@ -1,6 +1,6 @@
 """The result of a table: what `table.json` has, and what tables and pictures are made of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ TESTS = ("randomisation", "seeds", "blocks")
 DECIDING = {"both": ("randomisation", "seeds"), "blocks": ("blocks",)}
 GAINS, LOSES, NOT_SHOWN, FEW_SEEDS = "gains", "loses", "not shown", "too few seeds"
 NOT_DECLARED = "not declared"
+LOSES_LESS, LOSES_MORE = "loses less", "loses more"
 
 
 @dataclass
@@ -23,7 +24,7 @@ class TableResampledTest(ResampledTest):
 
     Attributes:
         p_holm: after Holm's adjustment over the comparisons of a claim.
-        p_holm_table: over all of the table.
+        p_holm_table: over all comparisons of the table on the test set.
     """
 
     p_holm_table: float | None = None
@@ -66,15 +67,44 @@ class PairDifference(Result):
         Args:
             decided_by: one of :data:`DECIDING`.
         """
-        deciding = [self.tests()[name] for name in DECIDING[decided_by]]
         if self.randomisation.p_holm is None:
             return NOT_DECLARED
-        adjusted = [test.p_holm for test in deciding if test.p_value is not None]
-        if len(adjusted) < len(deciding):
-            return FEW_SEEDS
-        if not all(p_holm is not None and p_holm < SIGNIFICANT for p_holm in adjusted):
-            return NOT_SHOWN
-        return GAINS if (self.difference > 0) is higher_is_better else LOSES
+        found = GAINS if (self.difference > 0) is higher_is_better else LOSES
+        return _verdict([self.tests()[name] for name in DECIDING[decided_by]], found)
+
+
+@dataclass
+class ChangeDifference(Result):
+    """How differently two systems' scores change from one test set to another.
+
+    Attributes:
+        difference: of the changes, the mean over the seeds that both have; None = there is none.
+        blocks: a test with seeds as blocks.
+    """
+
+    difference: float | None
+    blocks: TableSeedTest
+
+    def verdict(self, is_tested: bool, higher_is_better: bool) -> str:
+        """What the test finds, after Holm's adjustment over a claim.
+
+        Args:
+            is_tested: the comparison was declared.
+        """
+        if not is_tested or self.difference is None:
+            return FEW_SEEDS if is_tested else NOT_DECLARED
+        found = LOSES_LESS if (self.difference > 0) is higher_is_better else LOSES_MORE
+        return _verdict([self.blocks], found)
+
+
+def _verdict(deciding: Sequence[TableTest], found: str) -> str:
+    """What was found, if all deciding tests show it; or why not."""
+    adjusted = [test.p_holm for test in deciding if test.p_value is not None]
+    if len(adjusted) < len(deciding):
+        return FEW_SEEDS
+    if not all(p_holm is not None and p_holm < SIGNIFICANT for p_holm in adjusted):
+        return NOT_SHOWN
+    return found
 
 
 @dataclass
@@ -86,6 +116,7 @@ class ComparedPair(Result):
         scores: by metric, of whole translations.
         cut: of translations that are cut; None where no translation is too long.
         words_by: which words gain, if that is asked for.
+        change: of the scores from another test set to this one, if that is asked for.
     """
 
     system: str
@@ -98,6 +129,7 @@ class ComparedPair(Result):
     scores: dict[str, PairDifference] = field(kw_only=True)
     cut: dict[str, PairDifference] | None = None
     words_by: list[BucketTable] | None = None
+    change: ChangeDifference | None = None
 
     def kinds(self) -> Iterator[tuple[str, dict[str, PairDifference]]]:
         """Whole and cut translations, by name."""
@@ -120,6 +152,28 @@ class LongRuns(Result):
 
 
 @dataclass
+class RunMean(Result):
+    """The mean of a figure over runs, its standard deviation (None of one run), and each run's."""
+
+    score: float
+    spread: float | None
+    runs: list[float]
+
+
+@dataclass
+class ChangedScores(Result):
+    """How the primary metric changes from another test set.
+
+    Attributes:
+        from_: that test set's name.
+        systems: the change of each run, by system.
+    """
+
+    from_: str
+    systems: dict[str, RunMean]
+
+
+@dataclass
 class FamilyResult(Result):
     """A family of systems on a test set.
 
@@ -129,6 +183,7 @@ class FamilyResult(Result):
         keys: of the runs of each system.
         scores: by system and metric.
         longer: by system; None where no translation is too long.
+        changed: from another test set, if that is asked for.
     """
 
     test: str
@@ -140,15 +195,7 @@ class FamilyResult(Result):
     by_length: list[LengthGroup]
     pairs: list[ComparedPair]
     longer: dict[str, LongRuns] | None = None
-
-
-@dataclass
-class RunMean(Result):
-    """The mean of a figure over runs, its standard deviation (None of one run), and each run's."""
-
-    score: float
-    spread: float | None
-    runs: list[float]
+    changed: ChangedScores | None = None
 
 
 @dataclass

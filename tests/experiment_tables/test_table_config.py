@@ -34,6 +34,24 @@ SYSTEMS = ("families", "transformer", "systems")
 WRONG = [
     (("seeds",), [1, 1], "seeds: [1, 1] has non-unique elements"),
     (("primary",), "ribes", "primary: ribes is not among evaluation.metrics"),
+    (("evaluation", "bins"), [30, 15], "evaluation.bins: [30, 15] does not ascend: give each len"),
+    (("evaluation", "bins"), [15, 30, 20], "evaluation.bins: [15, 30, 20] does not ascend"),
+    (("evaluation", "bins"), [15, 15], "evaluation.bins: [15, 15] does not ascend"),
+    (
+        ("evaluation", "tokenize"),
+        "13b",
+        "evaluation.tokenize: 13b is none of sacrebleu's: give one of none, zh, 13a",
+    ),
+    (
+        ("evaluation", "change"),
+        {"from": "test", "to": "left_out"},
+        "evaluation.change: transformer has no test set left_out: give two of test",
+    ),
+    (
+        ("evaluation", "change"),
+        {"from": "test", "to": "test"},
+        "evaluation.change: from test to itself: give two test sets",
+    ),
     ((*SYSTEMS, "stock", "optoins"), "", "systems.stock: Additional properties are not allowed"),
     ((*SYSTEMS, "stock", "figures"), ["LAS"], "stock: figures: LAS is not defined under figures"),
     ((*SYSTEMS, "stock", "like"), "none", "stock: none is no system of the family"),

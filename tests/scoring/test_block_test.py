@@ -110,8 +110,8 @@ def test_systems_with_other_seeds(more):
 
 
 def test_parts_without_a_common_seed_add_up():
-    """d₀ = ∞: two pairs with three seeds each have 2 + 2 degrees of freedom. A system with two seeds
-    of each joins them: four scores more, a mean of its own, and a difference of the parts."""
+    """d₀ = ∞: two pairs with three seeds each have 2 + 2 degrees of freedom. A system with two
+    seeds of each joins them: four scores more, a mean of its own, and a difference of the parts."""
     first, second = [0.0, 0.4, -0.3], [0.1, 0.2, 0.3]
     blocks = [layout([first, second]), [dict(zip((4, 5, 6), each)) for each in (second, first)]]
     scores = [of_system for part in blocks for of_system in part]
