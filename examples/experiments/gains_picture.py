@@ -35,6 +35,7 @@ from syntax_nmt.scoring.translations.significance import SeedTest
 _WIDTH, _ROW, _GAP = 300.0, 13.0, 18.0  # points: of the axis, of a row, between methods
 _INDENT = 12.0  # of a corpus; a control's is twice as much
 _METHOD, _CONTROL = "black", "0.55"
+_METRIC = "bleu"  # of all gains
 _GAINS = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
 _CLAIMS = "difference in {}; bars: 95 % with seeds as blocks\nblack: shown after Holm's adjustment"
 _CHANGES = "; A → B: the difference of changes from test set A to B"
@@ -49,7 +50,8 @@ class Gain:
         label: the corpus, or what the control is.
         low: of the interval; None = too few seeds.
         is_shown: whether a claim's test finds it; what is not shown is grey.
-        corpus: what stands for the training data; tables of one corpus count once in the mean.
+        corpus: what stands for the training text; tables of one corpus count once in the mean, and
+            those of an unknown one (empty) not at all.
         variance: of the difference over training seeds; None = too few.
     """
 
@@ -66,12 +68,18 @@ class Gain:
 
 
 def draw_gains(results: Path) -> Path | None:
-    """Draws `gains.svg` out of the `table.json` of all tables of a folder.
+    """Draws `gains.svg` out of the `table.json` of all tables of a folder whose figure is BLEU.
 
     Returns:
         the file; None if no table has a method with a comparison.
     """
-    gains = [gain for file in sorted(results.glob("*/table.json")) for gain in gains_of(file)]
+    gains: list[Gain] = []
+    for file in sorted(results.glob("*/table.json")):
+        table = TableResult.read(file)
+        if table.primary == _METRIC:
+            gains += gains_of(table)
+        elif any(pair.method for test in table.tests for pair in test.pairs):
+            print(f"{file}: its figure is {table.primary}: gains.svg, in BLEU, leaves it out")
     if not gains:
         return None
     picture = results / "gains.svg"
@@ -123,9 +131,8 @@ def _claim(system: str, over: str, difference: float, blocks: SeedTest, is_shown
     return Gain(system, over, False, difference, blocks.low, blocks.high, is_shown=is_shown)
 
 
-def gains_of(file: Path) -> Iterator[Gain]:
+def gains_of(table: TableResult) -> Iterator[Gain]:
     """The rows of a table, in the order of its comparisons."""
-    table = TableResult.read(file)
     for test in table.tests:
         several = len({each.test for each in table.tests}) > 1
         corpus = f"{table.title}: {test.test}" if several else table.title
@@ -141,17 +148,9 @@ def gains_of(file: Path) -> Iterator[Gain]:
                     found.difference,
                     found.seeds.low,
                     found.seeds.high,
-                    corpus=_training_data(table, test.family, pair.against),
+                    corpus=test.corpus or "",
                     variance=_variance(test, pair, metric),
                 )
-
-
-def _training_data(table: TableResult, family: str, against: str) -> str:
-    """The checksum of what the baseline of a family is trained on; before that has run, of what a
-    comparison is with."""
-    rows = {row.system: row for row in table.rows_of(family)}
-    (baseline,) = (row for row in rows.values() if row.baseline)
-    return (baseline if baseline.runs else rows[against]).runs[0].data_checksum
 
 
 def _variance(test: FamilyResult, pair: ComparedPair, metric: str) -> float | None:
@@ -169,7 +168,7 @@ def with_means(gains: Sequence[Gain]) -> list[Gain]:
         found += rows
         corpora: dict[str, list[tuple[float, float]]] = {}
         for row in rows:
-            if not row.is_control and row.variance:
+            if row.corpus and not row.is_control and row.variance:
                 corpora.setdefault(row.corpus, []).append((row.difference, row.variance))
         if len(corpora) >= FEWEST:
             # Tables of one corpus tell little more than one of them.

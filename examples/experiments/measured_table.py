@@ -2,12 +2,14 @@
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from experiments.changes import add_changes
 from experiments.compared_words import add_words
 from experiments.comparisons import adjust, compare
+from experiments.corpus import key_of
 from experiments.runs import Row, Run, Runs, has_diverged
 from experiments.table_results import FamilyResult, RowResult, RunFacts, RunMean, TableResult, Trial
 from syntax_nmt.scoring.scores import corpus_scores
@@ -34,7 +36,7 @@ class FamilyTest:
         self.name = plan["tests"][place]
         data, lengths = folder / "data" / plan["key"], runs.table.evaluation["lengths"]
         self.reference = data / "corpus" / f"{self.name}.{declared['target']}"
-        self.training = data / "corpus" / f"train.{declared['target']}"
+        self.training = [data / "corpus" / f"train.{declared[s]}" for s in ("source", "target")]
         self.source = data / "prepared" / lengths / f"test{place or ''}.{declared['source']}"
 
     def texts(self, row: Row, kind: str = "") -> list[Text]:
@@ -73,7 +75,7 @@ class FamilyTest:
         if "words_by" in evaluation:
             labels = {row.system.name: row.system.label for row in self.rows}
             kinds, tokenize = evaluation["words_by"], evaluation["tokenize"]
-            add_words(pairs, test_set, labels, kinds, tokenize, self.training)
+            add_words(pairs, test_set, labels, kinds, tokenize, self.training[1])
         return FamilyResult(
             self.name,
             self.family.name,
@@ -84,7 +86,12 @@ class FamilyTest:
             scores.by_length.bins,
             pairs,
             longer,
+            corpus=self._corpus(),
         )
+
+    def _corpus(self) -> str:
+        """Stands for the training text, whatever is prepared of it and in which direction."""
+        return key_of(sorted(sha256(file.read_bytes()).hexdigest() for file in self.training))
 
     def _keys(self, row: Row) -> list[str]:
         return [run.key for run, _ in done(self.runs, row)]

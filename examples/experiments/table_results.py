@@ -184,6 +184,8 @@ class FamilyResult(Result):
         scores: by system and metric.
         longer: by system; None where no translation is too long.
         changed: from another test set, if that is asked for.
+        corpus: what stands for its training text, whichever side is the source; None in older
+            tables, which no mean over corpora counts.
     """
 
     test: str
@@ -196,6 +198,7 @@ class FamilyResult(Result):
     pairs: list[ComparedPair]
     longer: dict[str, LongRuns] | None = None
     changed: ChangedScores | None = None
+    corpus: str | None = None
 
 
 @dataclass

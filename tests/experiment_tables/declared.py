@@ -82,7 +82,9 @@ def write_test_set(
 ) -> None:
     """Prepared data, as far as tables read it."""
     (data,) = {plan["key"] for plan in runs.data.values()}
-    for place in (f"corpus/{name}.tgt", f"prepared/words/{prepared}.src"):
+    texts = {f"corpus/{name}.tgt": reference, f"prepared/words/{prepared}.src": reference}
+    texts |= {f"corpus/train.{lang}": [f"training {lang}"] for lang in ("src", "tgt")}
+    for place, lines in texts.items():
         file = folder / "data" / data / place
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{line}\n" for line in reference), encoding="utf-8")
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -336,7 +336,7 @@ def test_fewer_seeds_than_declared(runs, tmp_path):
     assert "Fewer seeds than declared: “heads”." in text
     assert "1 of 2" in text
     assert figures["tests"][0]["scores"]["heads"]["BLEU"]["spread"] is None
-    assert list(gains_of(tmp_path / "table.json")) == []
+    assert list(gains_of(found)) == []
 
 
 def test_a_comparison_without_the_baseline_is_in_the_picture(tmp_path):
@@ -347,10 +347,10 @@ def test_a_comparison_without_the_baseline_is_in_the_picture(tmp_path):
     write_test_set(runs, tmp_path, REFERENCE)
     for row, outputs in zip(list(runs.rows())[1:], OUTPUTS.values()):
         for run, lines in zip(row.runs, outputs):
-            write_record(runs, run, lines, data_checksum="of phrases")
-    write_table(measure(runs, tmp_path), tmp_path)
-    (gain,) = gains_of(tmp_path / "table.json")
-    assert (gain.method, gain.corpus) == ("heads", "of phrases")
+            write_record(runs, run, lines)
+    found = measure(runs, tmp_path)
+    (gain,) = gains_of(found)
+    assert (gain.method, gain.corpus) == ("heads", found.tests[0].corpus)
 
 
 def test_a_row_of_which_a_run_diverged_has_no_scores(runs, tmp_path):
