@@ -38,7 +38,7 @@ _METHOD, _CONTROL = "black", "0.55"
 _METRIC = "bleu"  # of all gains
 _GAINS = "difference to the baseline, BLEU; bars: 95 % over seeds and sentences"
 _CLAIMS = "difference in {}; bars: 95 % with seeds as blocks\nblack: shown after Holm's adjustment"
-_CHANGES = "; A → B: the difference of changes from test set A to B"
+_CHANGES = "\nA → B: difference of the changes from test set A to B"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 import pytest
 from commands import REPOSITORY
 
-from experiments.gains_picture import claims_of, draw_gains
+from experiments.gains_picture import claims_of, draw_gains, gains_of, with_means
 from experiments.table_results import TableResult
 from syntax_nmt.errors import UserError
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
@@ -155,6 +155,17 @@ def test_differences_on_long_sentences_are_those_of_the_table():
     for label, pair in found.items():
         difference = f"{pair.scores['BLEU'].difference:+.1f}"
         assert re.search(rf"\| {label} \| [^|]* \| {re.escape(difference)} \|", page)
+
+
+def test_means_over_corpora_are_those_of_the_tables():
+    files = sorted((EXPERIMENTS / "results").glob("*/table.json"))
+    gains = [gain for file in files for gain in gains_of(TableResult.read(file))]
+    means = [gain for gain in with_means(gains) if gain.is_mean]
+    assert [mean.label for mean in means] == [f"mean over {n} corpora" for n in (4, 3, 4, 3, 3)]
+    page = " ".join((EXPERIMENTS / "GAINS.md").read_text("utf-8").split())
+    for mean in means:
+        numbers = f"{mean.difference:.2f}, {mean.low:.2f} to {mean.high:.2f}".replace("-", "−")
+        assert f"{mean.method} {numbers}" in page
 
 
 def test_a_table_without_comparisons_is_refused(tmp_path):
