@@ -9,7 +9,7 @@ own_environment=yes
 . examples/environment.sh
 . examples/tiny_settings.sh
 export OMP_NUM_THREADS=1 # several threads are slower for a model so small
-folder=$(made_folder "${1:-outputs/quickstart}")
+folder=$(made_folder "${1:-}" outputs/quickstart)
 checkpoint=$folder/checkpoints/checkpoint_best.pt
 
 say() { printf '\n== %s\n' "$*"; }

@@ -1,9 +1,17 @@
 # Sourced: how the examples train tiny models on the built-in corpus, in minutes on a CPU.
 
-made_folder() { # FOLDER: makes it, and prints a name that no program takes for an option
-  local name=$1
-  [[ $name != -* ]] || name=./$name
-  mkdir -p "$name" && echo "$name"
+named_folder() { # NAME DEFAULT: NAME, from where the user stood before the script's `cd`
+  case $1 in
+    '') echo "$2" ;;
+    /*) echo "$1" ;;
+    *) echo "$OLDPWD/$1" ;;
+  esac
+}
+
+made_folder() { # NAME DEFAULT: makes that folder, and prints it
+  local folder
+  folder=$(named_folder "$@")
+  mkdir -p "$folder" && echo "$folder"
 }
 
 corpus_and_data() { # FOLDER: makes FOLDER/corpus and FOLDER/prepared unless they are there

@@ -8,8 +8,8 @@
 #
 # CWMT is handed out after registration at nlp.nju.edu.cn/cwmt-wmt; unpacked, it has folders
 # casia2015, casict2011, casict2015, datum2015, datum2017 and neu2017. Every NAME_en.txt in DIR
-# that has a NAME_ch.txt or NAME_cn.txt beside it is taken (plain or .gz), in the order of their
-# paths.
+# is taken, and NAME_ch.txt or NAME_cn.txt, which must be beside it (plain, or else .gz), in the
+# order of their paths.
 # The paper does not say what it validates on: here newsdev2017. It names no limits: here 250
 # words (Chinese: 1.7 characters to a word) and a ratio of 9.
 # Downloads about 40 MB from statmt.org (dev.tgz and test.tgz of WMT17), or takes wmt17/dev.tgz
@@ -44,6 +44,7 @@ chinese_of() {
 
 parts_en='' parts_zh='' number=0
 while IFS= read -r found; do
+  [ "$found" = "${found%.gz}" ] || [ ! -f "${found%.gz}" ] || continue # the plain file is taken
   number=$((number + 1))
   path[cwmt$number.en]=$found
   path[cwmt$number.zh]=$(chinese_of "$found")

@@ -1,7 +1,9 @@
 """The data of a table: text by its checksum, chosen training pairs, and `syntax-nmt prepare`."""
 
+import glob
 import hashlib
 import json
+import shlex
 import shutil
 import sys
 import tempfile
@@ -11,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.programs import fill, run_program, sole_owner, write_json
+from syntax_nmt.arguments import CommandParser
+from syntax_nmt.commands import demo
 from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.controls.kinds import CONTROLS
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
@@ -22,10 +26,14 @@ PARSED = "parsed"  # a control that has the texts alone, so that `prepare` parse
 
 
 def declared_tests(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The test sets of data as the YAML has them; a generalisation split of the built-in corpus has
-    a second one."""
-    names = ["test", "left_out"] if "--split" in data.get("demo", "").split() else ["test"]
-    return data.get("tests", {name: name for name in names})
+    """The test sets of data, by name: the YAML's, or those that `syntax-nmt demo` writes, of which
+    a generalisation split has a second one."""
+    if "demo" not in data:
+        return data["tests"]
+    parser = CommandParser(prog="syntax-nmt demo")
+    demo.add_arguments(parser)
+    split = parser.parse_args(["corpus", *shlex.split(data["demo"])]).split
+    return {name: name for name in ("test", *(["left_out"] if split else []))}
 
 
 def key_of(content: Any) -> str:
@@ -48,12 +56,12 @@ def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -
     Raises:
         UserError: a file is missing.
     """
-    if "train" in data and root is None:
-        raise UserError("this table needs text: give the folder of the corpora with --data")
     if "{stanza}" in data["prepare"] and stanza is None:
         raise UserError("this table needs Stanza's models: give their folder with --stanza")
+    if "demo" not in data and root is None:
+        raise UserError("this table needs text: give the folder of the corpora with --data")
     tests, texts, further = declared_tests(data), {}, {}
-    if root is not None and "train" in data:
+    if root is not None and "demo" not in data:
         given = {name: prefix for name, prefix in tests.items() if isinstance(prefix, str)}
         for split, prefix in {"train": data["train"], "valid": data["valid"], **given}.items():
             for lang in (data["source"], data["target"]):
@@ -61,7 +69,11 @@ def plan_data(data: Mapping[str, Any], root: Path | None, stanza: Path | None) -
         further = {name: _found(root / path) for name, path in data.get("files", {}).items()}
     files = list(map(Path, [*texts.values(), *further.values()]))
     if stanza is not None and "{stanza}" in data["prepare"]:
-        files += sorted(stanza.rglob("*.pt"))
+        pattern = f"{glob.escape(str(stanza))}/**/*.pt"  # unlike rglob, follows links to folders
+        models = sorted(map(Path, glob.glob(pattern, recursive=True)))
+        if not models:
+            raise UserError(f"--stanza {stanza}: has no models, files *.pt, in it or below")
+        files += models
     checksums = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
     places = {"texts": texts, "files": further, "stanza": str(stanza)}
     return {"key": key_of([data, checksums]), "data": data, "tests": list(tests), **places}

@@ -64,8 +64,15 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def fill(options: str, places: Mapping[str, str]) -> list[str]:
-    """Options as a list, with what `{data}`, `{model}` and so on stand for; empty ones left out."""
-    found = shlex.split(options)
-    for name, value in places.items():
-        found = [option.replace(f"{{{name}}}", value) for option in found]
-    return [option for option in found if option]
+    """Options as a list, with what `{data}`, `{model}` and so on stand for.
+
+    What stands for nothing, `{device}` of a GPU, is left out; an empty value, '', is kept.
+    """
+    found = []
+    for option in shlex.split(options):
+        filled = option
+        for name, value in places.items():
+            filled = filled.replace(f"{{{name}}}", value)
+        if filled or not option:
+            found.append(filled)
+    return found

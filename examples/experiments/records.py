@@ -5,7 +5,6 @@ import json
 import lzma
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,8 @@ class Records:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._read_packed: dict[str, _Packed] = {}
+        self._version: tuple[int, int] | None = None  # of the packed file that has been read
 
     def file(self, name: str, key: str) -> Path:
         """Where a record that is not packed is or will be; one of another name is it as well."""
@@ -101,7 +102,6 @@ class Records:
         for file in files:
             for beside in (file, *self.folder.glob(f"{file.stem}.*.gz")):
                 beside.unlink()
-        del self._packed
 
     def _files(self) -> Iterator[Path]:
         return iter(sorted(self.folder.glob("*.*.*.*.json")))
@@ -115,14 +115,17 @@ class Records:
         }
         return _Packed(file.stem, True, json.loads(file.read_text(encoding="utf-8")), texts)
 
-    @cached_property
-    def _packed(self) -> dict[str, _Packed]:
+    @property
+    def _packed(self) -> Mapping[str, _Packed]:
+        """The packed file as it is now: while runs go on for days, another process may pack."""
         file = self.folder / _PACKED
-        if not file.is_file():
-            return {}
-        lines = _lines(lzma.decompress(file.read_bytes()).decode())
-        entries = [_Packed(**json.loads(line)) for line in lines]
-        return {_key(each.name): each for each in entries}
+        version = (file.stat().st_ino, file.stat().st_mtime_ns) if file.is_file() else None
+        if version != self._version:
+            text = lzma.decompress(file.read_bytes()).decode() if version else ""
+            entries = [_Packed(**json.loads(line)) for line in _lines(text)]
+            self._read_packed = {_key(each.name): each for each in entries}
+            self._version = version
+        return self._read_packed
 
 
 def _lines(text: str) -> list[str]:

@@ -40,7 +40,7 @@ def main() -> None:
         )
     folder = own.folder.resolve()
     commit = _git("rev-parse", "--verify", f"{own.commit}^{{commit}}").decode().strip()
-    if own.commit == "HEAD" and _git("diff", "--name-only", "HEAD", "--", *_RUN):
+    if own.commit == "HEAD" and _git("status", "--porcelain", "--", *_RUN):
         print(f"note: changes that are not committed are not run, but {commit[:10]}", flush=True)
     snapshot = install(commit, folder / "snapshots")
     environment = {

@@ -1,7 +1,7 @@
 """The trainings of a table, each known by the key of all that its figures depend on."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -116,8 +116,9 @@ class Runs:
         name = run.name.rpartition(".")[0]
         for prefix in (f"{name}.", f"{name.partition('.')[0]}."):
             took = [record["seconds"] for record in self.records.named(prefix)]
-            if took:
-                return mean(took)
+            known = [seconds for seconds in took if seconds is not None]
+            if known:
+                return mean(known)
         return None
 
     def _run(self, family: Family, system: DeclaredSystem, setting: str, seed: int) -> Run:
@@ -177,6 +178,16 @@ def recorded(runs: Runs) -> list[Run]:
     """The runs of a table that are done: of rows, and those that something was chosen by."""
     there = runs.records.keys()
     return [run for run in needed(runs) if run.key in there]
+
+
+def scored_data(runs: Runs, planned: Iterable[Run] = ()) -> list[Mapping[str, Any]]:
+    """The plans of the data whose references runs are scored against.
+
+    Args:
+        planned: runs beside those that are done.
+    """
+    families = {run.name.partition(".")[0] for run in (*recorded(runs), *planned)}
+    return [runs.test_data(each) for each in runs.table.families if each.name in families]
 
 
 def needed(runs: Runs) -> list[Run]:

@@ -219,6 +219,7 @@ def _comparison(
 
 def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, Any]) -> Family:
     data = {**declared["data"], **family.get("data", {})}
+    _check_data(f"{where}: data", data)
     systems = {
         system: _system(f"{where}.systems.{system}", system, family["systems"], declared)
         for system in family["systems"]
@@ -232,6 +233,17 @@ def _family(where: str, name: str, family: dict[str, Any], declared: dict[str, A
     return Family(name, data, family["training"], family.get("grid", {}), systems)
 
 
+def _check_data(where: str, data: Mapping[str, Any]) -> None:
+    """Refuses data that are neither the built-in corpus nor text, or both."""
+    needed = ("train", "valid", "tests")
+    of_text = [key for key in (*needed, "every", "longest", "max_words", "files") if key in data]
+    if "demo" in data and of_text:
+        raise UserError(f"{where}: demo and {of_text[0]}: give the built-in corpus, or text")
+    for key in needed if "demo" not in data else ():
+        if key not in data:
+            raise UserError(f"{where}: no {key}, and no demo: give the built-in corpus, or text")
+
+
 def _system(
     where: str, name: str, systems: dict[str, Any], declared: dict[str, Any]
 ) -> DeclaredSystem:
@@ -240,12 +252,15 @@ def _system(
     for other in {*best_of, *({given["like"]} - {name})}:
         if "best_of" in systems.get(other, {"best_of": None}):
             raise UserError(f"{where}: {other} is no system of the family with options of its own")
+    tuned = systems.get(given["like"], {}).get("like", given["like"])
+    if tuned != given["like"]:
+        raise UserError(f"{where}: like: {given['like']} has no grid of its own: give {tuned}")
     known = declared.get("figures", {})
     unknown = [figure for figure in figures if figure not in known]
     if unknown:
         raise UserError(f"{where}: figures: {unknown[0]} is not defined under figures")
     collected = {
-        "seeds": tuple(given["seeds"]),
+        "seeds": tuple(map(int, given["seeds"])),  # JSON's 1.0 is an integer, too
         "best_of": tuple(best_of),
         "figures": {figure: known[figure] for figure in figures},
     }

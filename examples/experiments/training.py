@@ -9,7 +9,7 @@ import shutil
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import torch
 import syntax_nmt.plugin  # lets torch's safe loader read fairseq's checkpoints
 from experiments.corpus import DONE
 from experiments.programs import fill, run_program, sole_owner, write_json
+from experiments.records import Records
 from syntax_nmt.checkpoints.check import check_checkpoint, is_whole
 from syntax_nmt.data.text_files import read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
@@ -32,6 +33,7 @@ _KEPT = (
 )
 _VALID_NLL = re.compile(r'"valid_nll_loss": "?([\d.]+|nan|inf)', re.IGNORECASE)
 _GAVE_UP = "FloatingPointError: "  # how fairseq ends where gradients are no numbers
+_FACTS = ("parameters", "updates", "epochs", "seconds", "tokens_per_second", "training_nll")
 _COMMITS = "commits.txt"  # of the code that each start of a training ran, in its folder
 
 Plan = Mapping[str, Any]
@@ -78,10 +80,11 @@ class RunJob:
         options += ["--seed", str(self.plan["seed"]), "--save-dir", str(self.checkpoints)]
         options += ["--log-format", "simple"]
         if not self._is_trained():
+            earlier = len(self._log_lines())
             try:
                 self.run_program("fairseq_cli.train", options, self.train_log)
             except UserError:
-                if any(line.startswith(_GAVE_UP) for line in read_lines(self.train_log)):
+                if any(line.startswith(_GAVE_UP) for line in self._log_lines()[earlier:]):
                     return None
                 raise
         last = self.plan["average"]
@@ -137,28 +140,34 @@ class RunJob:
             _, *command = fill(figure["command"], {**self.places, "model": str(model)})
             self.run_program("syntax_nmt.cli", command, self.log, self.output)
             content = json.loads(self.output.read_text(encoding="utf-8"))
-            found[name] = value_at(content, figure["value"])
+            found[name] = value_at(content, figure["value"], f"figures.{name}.value")
         return found
 
-    def training_facts(self) -> dict[str, Any]:
-        """What the log says of the training."""
-        log = read_training_log(self.train_log)
+    def training_facts(self, model: Path | None) -> dict[str, Any]:
+        """What the log says of the training; None of each fact if it diverged before its first line
+        of losses."""
+        try:
+            log = read_training_log(self.train_log)
+        except UserError:
+            if model is not None:
+                raise
+            return dict.fromkeys(_FACTS)
         figures = training_figures(log)
         speeds = [row.values["wps"] for row in log.series.get(INTERVAL, []) if "wps" in row.values]
         losses = [row.values["nll_loss"] for row in log.series.get(TRAIN, [])]
-        return {
-            "parameters": figures.parameters,
-            "updates": figures.updates,
-            "epochs": figures.epochs,
-            "seconds": figures.seconds,
-            "tokens_per_second": statistics.median(speeds) if speeds else None,
-            "training_nll": losses[-1] if losses else None,
-        }
+        values = (
+            *(figures.parameters, figures.updates, figures.epochs, figures.seconds),
+            *(statistics.median(speeds) if speeds else None, losses[-1] if losses else None),
+        )
+        return dict(zip(_FACTS, values))
 
     def kept_log(self) -> list[str]:
         """The lines of the log that figures and curves are made of; none has a path."""
         lines = read_lines(self.train_log)
         return [line for line in lines if any(mark in line for mark in _KEPT)]
+
+    def _log_lines(self) -> list[str]:
+        return list(read_lines(self.train_log)) if self.train_log.is_file() else []
 
     def _evaluation(self, model: Path) -> list[str]:
         options = "--task syntax_translation --max-tokens 4000 --required-batch-size-multiple 1"
@@ -176,10 +185,22 @@ def machine(device: str) -> dict[str, Any]:
     }
 
 
-def value_at(content: Any, path: str) -> Any:
-    """A value by keys and positions with dots between: `alignments.0.aer`."""
-    steps = [int(step) if step.isdigit() else step for step in path.split(".")]
-    return reduce(lambda inside, step: inside[step], steps, content)
+def value_at(content: Any, path: str, where: str) -> Any:
+    """A value by keys and positions with dots between: `alignments.0.aer`.
+
+    Args:
+        where: the key of the YAML that has the path, for the message.
+
+    Raises:
+        UserError: there is no such value.
+    """
+    for step in path.split("."):
+        try:
+            content = content[int(step) if step.isdigit() else step]
+        except (KeyError, IndexError, TypeError):
+            there = list(content) if isinstance(content, Mapping) else content
+            raise UserError(f"{where}: {path}: no {step} in {str(there)[:80]}") from None
+    return content
 
 
 def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None:
@@ -190,14 +211,14 @@ def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None
     folder = root / "runs" / key
     planned = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     with sole_owner(folder) as lock:
-        if record.is_file():  # made by the one that was waited for
+        if Records(record.parent).find(key) is not None:  # made by the one that was waited for
             return
         plan = planned["plan"]
         job = RunJob(plan, folder, root / "data" / plan["data"], device, lock)
         commits = job.commits(commit)
         model = job.train()
         content = {**planned, "commit": commits, "data_checksum": job.prepared["checksum"]}
-        content |= {**machine(device), **job.training_facts()}
+        content |= {**machine(device), **job.training_facts(model)}
         nll = None if model is None else job.validation_nll(model)
         content |= {"validation_nll": nll, "figures": {}}
         texts: list[tuple[str, Sequence[str]]] = [("log", job.kept_log())]
@@ -216,10 +237,10 @@ def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None
 
 def _report(name: str, record: Mapping[str, Any]) -> None:
     """Prints a line of what came out."""
-    nll = record["validation_nll"]
+    nll, updates, seconds = (record[key] for key in ("validation_nll", "updates", "seconds"))
     outcome = "diverged" if nll is None else f"validation nll {nll}"
-    minutes = record["seconds"] / 60
-    print(f"{name}: {record['updates']:,} updates, {minutes:.1f} minutes, {outcome}", flush=True)
+    took = f"{updates:,} updates, {seconds / 60:.1f} minutes, " if updates else ""
+    print(f"{name}: {took}{outcome}", flush=True)
 
 
 def main() -> None:

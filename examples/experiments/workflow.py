@@ -21,7 +21,7 @@ from statistics import mean
 from experiments.corpus import DONE
 from experiments.measured_table import family_tests, measure
 from experiments.programs import write_json
-from experiments.runs import Row, Run, Runs, recorded
+from experiments.runs import Row, Run, Runs, recorded, scored_data
 from experiments.table_config import read_table
 from experiments.table_files import FORMS, write_table
 from syntax_nmt.arguments import positive_int
@@ -79,6 +79,9 @@ class Workflow:
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
         tables = [read_table(path) for path in args.tables]
+        for table, path in zip(tables, args.tables):
+            if [each.name for each in tables].count(table.name) > 1:
+                raise UserError(f"{path}: two tables are called {table.name}: rename one")
         known = {name for table in tables for family in table.families for name in family.systems}
         unknown = sorted(set(args.only or ()) - known)
         if unknown:
@@ -123,16 +126,18 @@ class Workflow:
     def run_stage(self, stage: Stage) -> bool:
         """Prepares the data and does the runs that are missing; whether all succeeded."""
         folder = self.args.folder
-        # What has run is scored against the references, whatever is asked for now.
-        scored = [run for runs in self.tables for run in recorded(runs)]
         missing: dict[tuple[str, str], Run] = {}
         times: dict[tuple[str, str], float | None] = {}
         for runs, run in stage:  # two systems of a table may be the same run
             name = runs.table.name, run.key
             if name not in missing and runs.record(run) is None:
                 missing[name], times[name] = run, runs.seconds(run)
-        wanted = [run.data for run in missing.values()] + [run.data[:1] for run in scored]
-        plans = {plan["key"]: plan for data in wanted for plan in data}
+        wanted = [plan for run in missing.values() for plan in run.data]
+        # What has run, or will have, is scored against the references, whatever is asked for now.
+        for runs in self.tables:
+            to_do = [run for (table, _), run in missing.items() if table == runs.table.name]
+            wanted += scored_data(runs, to_do)
+        plans = {plan["key"]: plan for plan in wanted}
         unprepared = [plan for key, plan in plans.items() if not self._is_prepared(key)]
         for plan in unprepared:
             write_json(folder / "data" / plan["key"] / "data.json", plan)
@@ -232,7 +237,7 @@ class Workflow:
                 runs.records.pack(keys)
             if not keys:
                 print(f"{runs.table.name}: nothing of it has run, and no table is written")
-            elif not all(self._is_prepared(run.data[0]["key"]) for run in found):
+            elif not all(self._is_prepared(plan["key"]) for plan in scored_data(runs)):
                 print(f"{runs.table.name}: its data are not prepared here, and its table stays")
             else:
                 figures = measure(runs, self.args.folder)

@@ -11,7 +11,7 @@ seeds=("${@:2}")
 [ ${#seeds[@]} -gt 0 ] || seeds=(1)
 . examples/environment.sh
 . examples/tiny_settings.sh
-folder=$(made_folder "${1:-outputs/latent_ablation}")
+folder=$(made_folder "${1:-}" outputs/latent_ablation)
 mkdir -p "$folder/back"
 corpus_and_data "$folder"
 gold=$folder/corpus/test

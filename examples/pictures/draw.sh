@@ -6,10 +6,10 @@
 #                                                       examples/latent/ablation.sh)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-latent=${2:-outputs/latent_ablation}
 . examples/environment.sh
 . examples/tiny_settings.sh
-output=$(made_folder "${1:-outputs/pictures}")
+latent=$(named_folder "${2:-}" outputs/latent_ablation)
+output=$(made_folder "${1:-}" outputs/pictures)
 sentence=(--sentence 21)
 
 draw() { # KIND NAME OPTION …

@@ -204,6 +204,7 @@ class Sheet:
 
 
 def _shown(text: Text) -> Sequence[str]:
-    """The sentences in words; raw text, in which a word may end in `@@`, as it is."""
+    """The sentences in words, with single spaces; raw text may have words that end in `@@`."""
     in_pieces = scheme_of_text(text.sentences) != NO_SUBWORDS
-    return in_words(text).sentences if in_pieces else text.sentences
+    shown = in_words(text).sentences if in_pieces else text.sentences
+    return [" ".join(sentence.split()) for sentence in shown]

@@ -191,12 +191,28 @@ def test_data_are_known_by_their_bytes(tmp_path):
         plan_data({**data, "prepare": "--stanza-dir {stanza}"}, tmp_path / "here", None)
 
 
-def test_a_generalisation_split_has_two_test_sets():
+def test_models_behind_a_link_are_known_by_their_bytes(tmp_path):
+    data = {**declaration()["data"], "prepare": "--stanza-dir {stanza}"}
+    given, models = tmp_path / "given", tmp_path / "models"
+    given.mkdir()
+    models.mkdir()
+    (given / "en").symlink_to(models)
+    with pytest.raises(UserError, match="has no models"):
+        plan_data(data, None, given)
+    found = []
+    for content in ("one", "another"):
+        (models / "parser.pt").write_text(content)
+        found.append(plan_data(data, None, given)["key"])
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("split", ["--split depth", "--split=depth"])
+def test_a_generalisation_split_has_two_test_sets(split):
     """And has them prepared."""
     data = {"demo": "--train 5", "source": "src", "target": "tgt", "prepare": ""}
     assert plan_data(data, None, None)["tests"] == ["test"]
-    split = {**data, "demo": "--train 5 --split depth"}
-    assert plan_data(split, None, None)["tests"] == ["test", "left_out"]
+    left_out = {**data, "demo": f"--train 5 {split}"}
+    assert plan_data(left_out, None, None)["tests"] == ["test", "left_out"]
 
 
 def test_what_prepares_holds_on_to_the_lock(tmp_path, monkeypatch):
@@ -281,6 +297,8 @@ def test_the_time_is_that_of_the_same_system_or_of_its_family(tmp_path):
         write_record(runs, run, seconds=seconds)
     assert runs.seconds(rows["stock"][1]) == 60
     assert runs.seconds(rows["phrases"][0]) == 120
+    write_record(runs, rows["phrases"][0], seconds=None)  # diverged at once
+    assert runs.seconds(rows["phrases"][1]) == 120
 
 
 REFERENCE = sentences(20, seed=1)
@@ -336,6 +354,18 @@ def test_records_are_packed_again_with_those_that_came_later(runs, tmp_path):
     assert table_of(tmp_path) != before
     runs.records.pack(keys)
     assert runs.records.keys() == set(keys)
+
+
+def test_another_process_may_pack_meanwhile(runs, tmp_path):
+    """Runs go on for days, and one looks for records and packs them while another does."""
+    (first, *others), late = recorded(runs), runs_of(tmp_path, declaration()).records
+    assert late.find(first.key)["key"] == first.key
+    runs.records.pack([])
+    assert late.find(first.key)["key"] == first.key
+    write_record(runs, first, REFERENCE)  # again, as one that came later
+    runs.records.file(first.name, first.key).rename(tmp_path / "results" / "a.b.1.0later.json")
+    late.pack([])
+    assert late.keys() == {"0later", first.key, *(run.key for run in others)}
 
 
 def test_a_record_of_no_row_is_kept_and_marked(runs, tmp_path):

@@ -65,9 +65,26 @@ WRONG = [
         {"best_of": ["heads", "phrases"], "figures": ["UAS"]},
         "systems.best: False schema does not allow ['UAS']",
     ),
+    (
+        (*SYSTEMS, "best"),
+        {"best_of": ["heads", "phrases"], "prepare": "--features upos"},
+        "systems.best: False schema does not allow '--features upos'",
+    ),
     ((*SYSTEMS, "best"), {"best_of": ["heads", "best"]}, "best: best is no system of the family"),
     ((*SYSTEMS, "heads", "label"), "Transformer", "two systems are called Transformer"),
     ((*SYSTEMS, "heads", "label"), "-x", "heads.label: '-x' does not match"),
+    (("data", "every"), 2, "transformer: data: demo and every: give the built-in corpus, or text"),
+    (
+        ("families", "transformer", "data"),
+        {"train": "x"},
+        "data: demo and train: give the built-in",
+    ),
+    (("data",), {"source": "a", "target": "b", "prepare": ""}, "data: no train, and no demo: give"),
+    (
+        (*SYSTEMS,),
+        {name: {"options": "", "like": like} for name, like in ("ab", "bc", "cc")},
+        "systems.a: like: b has no grid of its own: give c",
+    ),
     (
         ("comparisons",),
         [{"system": "heads", "against": "stock"}],
@@ -94,6 +111,18 @@ def test_what_is_wrong_is_named(table, tmp_path, keys, value, message):
         table(change(keys, value))
     assert message in str(refused.value)
     assert f"{tmp_path}/table.yaml" in str(refused.value)
+
+
+def test_seeds_are_whole_numbers(table):
+    """A run's name ends in its seed; to JSON's schema 1.0 is an integer."""
+    stock = table(change(("seeds",), [1.0])).families[0].systems["stock"]
+    assert list(map(repr, stock.seeds)) == ["1"]
+
+
+def test_an_empty_value_is_kept_and_an_empty_place_is_not():
+    assert fill("--replace-unk '' {device} --x {data}", {"device": "", "data": "d"}) == [
+        *("--replace-unk", "", "--x", "d")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 
 import pytest
 
@@ -11,6 +12,7 @@ from commands import REPOSITORY, succeed
 from prepared_corpus import TEST_SENTENCES
 
 from experiments.training import RunJob, value_at
+from syntax_nmt.errors import UserError
 
 OPTIONS = """
   --task translation --arch transformer --share-all-embeddings
@@ -83,7 +85,40 @@ def test_a_training_at_its_end_is_not_begun_again(planned, tmp_path):
     assert not list(folder.rglob("*.pt"))
 
 
+def test_a_training_that_diverges_before_its_first_losses(planned, monkeypatch):
+    """Then nothing is known of it; a later failure of another kind is no divergence."""
+    folder, data, plan = planned(OPTIONS, average=0)
+    said = ["FloatingPointError: gradients are Nan/Inf", "MemoryError"]
+
+    def run_program(module, arguments, log, **_):
+        with log.open("a") as stream:
+            print("begins", said.pop(0), sep="\n", file=stream)
+        raise UserError("it failed")
+
+    monkeypatch.setattr("experiments.training.run_program", run_program)
+    job = RunJob(plan, folder, data, "cpu", 0)
+    assert job.train() is None
+    assert set(job.training_facts(None).values()) == {None}
+    with pytest.raises(UserError, match="it failed"):
+        job.train()
+    with pytest.raises(UserError, match="no losses"):
+        job.training_facts(folder / "model.pt")
+
+
 def test_a_value_by_its_path():
     content = {"alignments": [{"aer": 12.5}], "uas": 90}
-    assert value_at(content, "alignments.0.aer") == 12.5
-    assert value_at(content, "uas") == 90
+    assert value_at(content, "alignments.0.aer", "") == 12.5
+    assert value_at(content, "uas", "") == 90
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("alignments.1.aer", "no 1 in"),
+        ("uas.of", "no of in 90"),
+        ("las", "no las in ['alignments', 'uas']"),
+    ],
+)
+def test_a_wrong_path_is_named(path, said):
+    with pytest.raises(UserError, match=rf"^figures\.UAS\.value: {path}: {re.escape(said)}"):
+        value_at({"alignments": [{"aer": 12.5}], "uas": 90}, path, "figures.UAS.value")

@@ -10,6 +10,7 @@ from declared import declaration, runs_of, write_record
 pytest.importorskip("snakemake", reason="the extra `experiments` is not installed")
 from experiments.records import Records
 from experiments.workflow import Workflow
+from syntax_nmt.errors import UserError
 
 pytestmark = pytest.mark.dear
 
@@ -28,7 +29,7 @@ if {works}: (output / "done.json" if output.is_dir() else output).write_text("{{
 def make(tmp_path, monkeypatch):
     """Makes all runs of tables; the result, and what the jobs said."""
 
-    def made(cores, data_works=True, names=("table",), all_runs=True, declared=None):
+    def made(cores, data_works=True, names=("table",), all_runs=True, declared=None, system=""):
         package = tmp_path / "jobs" / "experiments"
         package.mkdir(parents=True)
         log = tmp_path / "log"
@@ -51,7 +52,10 @@ def make(tmp_path, monkeypatch):
                 **{"folder": tmp_path / "work", "results": tmp_path / "results"},
             )
         )
-        stage = [(runs, run) for runs in workflow.tables for row in runs.rows() for run in row.runs]
+        rows = [(runs, row) for runs in workflow.tables for row in runs.rows()]
+        stage = [
+            (runs, run) for runs, row in rows for run in row.runs if system in ("", row.system.name)
+        ]
         whole = workflow.run_stage(stage if all_runs else [])
         if not all_runs:
             workflow.write_tables()
@@ -112,6 +116,23 @@ def test_the_data_of_a_control_come_after_those_it_is_made_of(make):
     assert said[:3] == ["corpus begins", "corpus ends", "corpus begins"]
     assert said.count("corpus ends") == 3
     assert said.count("training ends") == 6
+
+
+def test_the_data_of_references_come_with_those_of_a_system(make, tmp_path):
+    """A system that prepares more is scored against the references of its family's baseline."""
+    declared = declaration()
+    systems = declared["families"]["transformer"]["systems"]
+    systems["features"] = {"options": "--arch f", "prepare": "--features upos"}
+    whole, said = make(1, declared=declared, system="features")
+    assert whole
+    assert said.count("corpus ends") == 2
+    assert said.count("training ends") == 2
+
+
+def test_tables_of_one_name_are_refused(make, tmp_path):
+    (tmp_path / "other").mkdir()
+    with pytest.raises(UserError, match="two tables are called table"):
+        make(1, names=("table", "other/table"))
 
 
 def test_without_the_data_a_table_stays(make, tmp_path, capfd):

@@ -37,13 +37,16 @@ def _no_results(folder, names):
 
 
 def run(checkout, script, folder):
-    """The script in the checkout, up to its first program."""
-    before = sorted(path.name for path in checkout.iterdir())
+    """The script, called from elsewhere, up to its first program; and what is new there."""
+    here = checkout.parent / "here"
+    here.mkdir(exist_ok=True)
+    before = sorted(path.name for path in here.iterdir())
     environment = {**os.environ, "PATH": f"{checkout / 'bin'}:{os.environ['PATH']}"}
     command = ["bash", str(checkout / "examples" / script), folder]
-    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
     assert done.returncode != 0
-    return done, {path.name for path in checkout.iterdir()} - set(before)
+    assert {path.name for path in checkout.iterdir()} == {"bin", "examples"}
+    return done, {path.name for path in here.iterdir()} - set(before)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -57,7 +60,8 @@ def test_any_name_is_a_folder(checkout, script, folder):
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_file_ends_it_before_anything_is_written(checkout, script):
-    (checkout / "file").write_text("mine")
+    (checkout.parent / "here").mkdir()
+    (checkout.parent / "here" / "file").write_text("mine")
     done, made = run(checkout, script, "file")
     assert not made
     assert "file" in done.stderr

@@ -169,6 +169,8 @@ def wmt17_zh_en(folder: Path) -> Upstream:
     for name in ("casia2015/casia2015_ch", "neu2017/NEU_cn", "datum2017/Book1_cn"):
         write(cwmt / f"{name.rpartition('_')[0]}_en.txt", sentences(40, "en"))
         write(cwmt / f"{name}.txt", sentences(40, "zh"))
+    packed = gzip.compress((cwmt / "neu2017" / "NEU_en.txt").read_bytes())
+    (cwmt / "neu2017" / "NEU_en.txt.gz").write_bytes(packed)  # beside the plain one: one part
     newstests(folder, ("zh", "en"), range(2017, 2018))
     source, target = sgm(sentences(4, "zh"), "srcset"), sgm(sentences(4, "en"), "refset")
     stem = "dev/newsdev2017-zhen"

@@ -92,6 +92,17 @@ def test_raters_see_words(tmp_path):
     assert "▁" not in sheets[1]
 
 
+def test_spaces_make_no_other_translation(tmp_path):
+    texts = {"source": ["a b"], "base": ["ja nein"], "ours": ["ja  nein "]}
+    command = ["rate", "--destdir", tmp_path / "sheet"]
+    for name, lines in texts.items():
+        write(tmp_path / name, lines)
+        command += [*(["--source"] if name == "source" else ["--system", name]), tmp_path / name]
+    main([*map(str, command)])
+    (item,) = json.loads((tmp_path / "sheet/key.json").read_text())["items"]
+    assert sorted(item["systems"]) == ["base", "ours"]
+
+
 def test_a_sheet_is_not_replaced_by_another(sheet):
     """Marks go with one key alone, and may stand in the sheet itself."""
     folder, _, _ = sheet
