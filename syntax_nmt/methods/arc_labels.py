@@ -19,6 +19,7 @@ from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
 from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Logged
+from syntax_nmt.data.conllu import is_root
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import (
     FULL,
@@ -30,7 +31,6 @@ from syntax_nmt.methods.column_labels import (
 )
 from syntax_nmt.methods.objective import detached_sum, log_average, log_percentage
 
-ROOT = "root"
 NO_LABELS = "none"
 LABELS = (NO_LABELS, FULL, UNIVERSAL)
 LabelChoice = ChoiceEnum(LABELS)
@@ -104,7 +104,7 @@ class ArcLabels(NamedTuple):
     def best(self, row: int, words: int) -> Tensor:
         """The best label of every pair of a sentence, `[dependent, head]`, words×words.
 
-        An arc from a token to itself is a root's; no other arc is `root`.
+        An arc from a token to itself is a root's; no other arc has its label.
 
         Args:
             row: its place in the batch.
@@ -113,11 +113,12 @@ class ArcLabels(NamedTuple):
         pairs, alone = self.of_pairs[row, :words], self.alone[row, :words]
         logits = torch.einsum("irp,jp->ijr", pairs, self.governors[row, :words])
         logits = logits + alone.unsqueeze(1)
-        never = [name in (ROOT, UNKNOWN, EMPTY) for name in self.names]
+        roots = [number for number, name in enumerate(self.names) if is_root(name)]
+        never = [is_root(name) or name in (UNKNOWN, EMPTY) for name in self.names]
         logits = logits.masked_fill(torch.tensor(never, device=logits.device), float("-inf"))
         best = logits.argmax(dim=-1)
-        if ROOT in self.names:
-            best.fill_diagonal_(self.names.index(ROOT))
+        if roots:
+            best.fill_diagonal_(roots[0])
         return best
 
     def earlier(self) -> "ArcLabels":
