@@ -4,7 +4,7 @@ decides where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
-from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.gru import GATES, gru_step, square_matrices
 from syntax_nmt.backbone.repeated_product import StepLinear, split_after
 
 INSIDE, OPENS = 0, 1  # the classes: b = 0 and b = 1
@@ -88,6 +88,10 @@ class ChunkStateGRU(nn.Module):
     def step_layers(self) -> tuple[StepLinear, ...]:
         """The linear maps that :meth:`step` applies."""
         return (self.input_projection, self.query_projection)
+
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply states."""
+        return square_matrices(self.hidden_projection.weight, self.query_projection.weight)
 
     def start(self, state: Tensor, memory: AttentionMemory) -> ChunkState:
         """The state before the first step, at which a chunk opens in every row.
