@@ -82,7 +82,8 @@ class FusedMultiheadAttention(MultiheadAttention):
             need_weights: also return the weights, averaged over heads.
             static_kv: keys and values stay the same at every step of incremental decoding.
             attn_mask: T×S or B×H×T×S, added to the logits; −inf = masked. With a padding mask, too,
-                queries are the last positions of the keys.
+                queries are the last positions of the keys. A decoder's self-attention takes a T×T
+                mask for the one that closes the future.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
             bias: of :class:`~syntax_nmt.backbone.attention_modifier.AttentionModifier`;
@@ -195,7 +196,7 @@ class FusedMultiheadAttention(MultiheadAttention):
             return bias.to(q), False
         if attn_mask is None:
             return None if padding is None else ~padding[:, None, None, :], False
-        if not (self.causal and attn_mask.size(0) == attn_mask.size(1)):
+        if not (self.causal and attn_mask.dim() == 2 and attn_mask.size(0) == attn_mask.size(1)):
             return self._additive_mask(padding, attn_mask, q), False
         if padding is None:
             return None, True
