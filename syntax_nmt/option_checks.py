@@ -35,11 +35,20 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
 
 
 def check_from_zero(options: Any, names: Iterable[str]) -> None:
-    """Raises a :class:`UserError` for a number that is negative, infinite or NaN."""
+    """Raises a :class:`UserError` for a number that is negative, infinite or NaN; None is none."""
+    _check_least(options, names, 0)
+
+
+def check_from_one(options: Any, names: Iterable[str]) -> None:
+    """Raises a :class:`UserError` for a size below 1, infinite or NaN; None is none."""
+    _check_least(options, names, 1)
+
+
+def _check_least(options: Any, names: Iterable[str], least: int) -> None:
     for name in names:
         value = getattr(options, name)
-        if not 0 <= value < math.inf:
-            raise UserError(f"{flag(name)} {value}: give a number from 0 on")
+        if value is not None and not least <= value < math.inf:
+            raise UserError(f"{flag(name)} {value}: give a number from {least} on")
 
 
 def layer_from_bottom(option: str, layer: int, layers: int, stack: str) -> int:

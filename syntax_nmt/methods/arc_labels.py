@@ -20,7 +20,6 @@ from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.batch import Logged
 from syntax_nmt.data.conllu import is_root
-from syntax_nmt.errors import UserError
 from syntax_nmt.methods.column_labels import (
     FULL,
     UNIVERSAL,
@@ -30,6 +29,7 @@ from syntax_nmt.methods.column_labels import (
     take_labels,
 )
 from syntax_nmt.methods.objective import detached_sum, log_average, log_percentage
+from syntax_nmt.option_checks import check_from_one
 
 NO_LABELS = "none"
 LABELS = (NO_LABELS, FULL, UNIVERSAL)
@@ -214,10 +214,7 @@ class LabelledArcs(Extension):
         """
         if options.dependency_labels == NO_LABELS:
             return ()
-        if options.dependency_label_dim < 1:
-            raise UserError(
-                f"--dependency-label-dim {options.dependency_label_dim}: give 1 or more"
-            )
+        check_from_one(options, ["dependency_label_dim"])
         return labels_of(options, self.column, f"{self.option} with --dependency-labels")
 
     @property

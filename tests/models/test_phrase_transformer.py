@@ -119,6 +119,8 @@ def test_supervision_reaches_the_phrases(folder):
         (["--phrase-attention"], "--phrase-attention needs --phrase-segmentation"),
         (["--transparent-attention"], "--transparent-attention needs --phrase-segmentation"),
         ([*NGRAM, "--phrase-hidden-dim=8"], "--phrase-hidden-dim needs --phrase-attention"),
+        ([*NGRAM, "--phrase-attention", "--phrase-hidden-dim=0"], "--phrase-hidden-dim 0: give a"),
+        ([*NGRAM, "--phrase-combine-dim=-1"], "--phrase-combine-dim -1: give a number from 1 on"),
         ([*NGRAM, "--transparent-token-attention"], "needs --transparent-attention"),
         (
             [

@@ -253,6 +253,12 @@ def test_sizes_of_the_paper(folder):
         ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
         ([*RELATION, "--relation-placement=top", "--relation-dense-embedding"], "interleaved"),
         (["--encoder-dropout-in=1"], "--encoder-dropout-in 1"),
+        (["--decoder-layers=0"], "--decoder-layers 0: give a number from 1 on"),
+        (["--decoder-hidden-size=-1"], "--decoder-hidden-size -1: give a number from 1 on"),
+        (["--attention-dim=-3"], "--attention-dim -3"),
+        ([*RELATION, "--relation-hidden-dim=0"], "--relation-hidden-dim 0"),
+        ([*RELATION, "--relation-block=-5"], "--relation-block -5"),
+        ([*RELATION, "--relation-kept-pairs=-1"], "--relation-kept-pairs -1: give a number from 0"),
         (["--share-all-embeddings", "--decoder-embed-dim=8"], "16 and --decoder-embed-dim 8"),
         (
             ["--share-decoder-input-output-embed", "--decoder-out-embed-dim=8"],

@@ -24,7 +24,7 @@ from syntax_nmt.methods.phrases.options import PARSED, PhraseOptions
 from syntax_nmt.methods.phrases.representation import PhraseRepresentation
 from syntax_nmt.methods.phrases.segmentation import ngram_phrases, parsed_phrases
 from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
-from syntax_nmt.option_checks import refuse_together
+from syntax_nmt.option_checks import check_from_one, refuse_together
 
 
 class EncoderPhrases(TransformerEncoderExtension):
@@ -196,6 +196,7 @@ def phrase_sizes(options: PhraseOptions, cfg: TransformerConfig) -> PhraseSizes:
         "--phrase-segmentation", cfg,
         "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
     )  # fmt: skip
+    check_from_one(options, ["phrase_hidden_dim", "phrase_combine_dim"])
     hidden_dim = options.phrase_hidden_dim or cfg.encoder.embed_dim
     return PhraseSizes(
         summary=options.phrase_summary,
