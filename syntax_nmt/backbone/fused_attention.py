@@ -75,7 +75,8 @@ class FusedMultiheadAttention(MultiheadAttention):
 
         Args:
             query: T×B×C.
-            key: S×B×C; may be None if `static_kv` keys are already cached.
+            key: S×B×C; may be None if `static_kv` keys are already cached. In a search static keys,
+                values and their mask may have a row for each sentence, not for each hypothesis.
             value: S×B×C.
             key_padding_mask: B×S, True = masked.
             incremental_state: the cache of incremental decoding.
@@ -100,7 +101,7 @@ class FusedMultiheadAttention(MultiheadAttention):
                 static_kv, attn_mask, before_softmax, need_head_weights,
             )  # fmt: skip
         k, v, padding = self._keys_and_values(
-            key, value, key_padding_mask, incremental_state, static_kv
+            key, value, key_padding_mask, incremental_state, static_kv, query.size(1)
         )
         q = self._queries(query, k.size(0))
         if not (need_weights or need_head_weights or factor is not None):
@@ -150,8 +151,12 @@ class FusedMultiheadAttention(MultiheadAttention):
         padding: Tensor | None,
         incremental_state: IncrementalState | None,
         static_kv: bool,
+        rows: int,
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Projects keys and values, or takes them from the cache, which it updates.
+
+        Args:
+            rows: of the queries.
 
         Returns:
             keys and values, B×H×S×D, and their padding mask, B×S with True = masked, or None.
@@ -167,9 +172,9 @@ class FusedMultiheadAttention(MultiheadAttention):
             return cache["prev_key"], cache["prev_value"], cache["prev_key_padding_mask"]
         assert key is not None
         assert value is not None
-        if static_kv and self.beam_size > 1:
-            key, value = key[:, :: self.beam_size], value[:, :: self.beam_size]
-            padding = None if padding is None else padding[:: self.beam_size]
+        if static_kv:
+            key, value = (self._once_a_sentence(x, rows, dim=1) for x in (key, value))
+            padding = None if padding is None else self._once_a_sentence(padding, rows, dim=0)
         k = self._keys(key)
         v = self._split_heads(self.v_proj(value), value.size(1))
         if "prev_key" in cache:
@@ -182,6 +187,21 @@ class FusedMultiheadAttention(MultiheadAttention):
         cache.update(prev_key=k, prev_value=v, prev_key_padding_mask=padding)
         self._set_input_buffer(incremental_state, cache)
         return k, v, padding
+
+    def rows_of_a_sentence(self, incremental_state: IncrementalState | None) -> int:
+        """How many rows of a batch share the keys of a sentence: in a search, its hypotheses."""
+        return 1 if incremental_state is None else max(1, self.beam_size)
+
+    def _once_a_sentence(self, x: Tensor, rows: int, dim: int) -> Tensor:
+        """In a search, a row for each sentence of what has that, or one for each hypothesis.
+
+        Args:
+            rows: of the queries, one for each hypothesis.
+            dim: of the rows of x.
+        """
+        if self.beam_size <= 1 or x.size(dim) < rows:
+            return x
+        return x.unflatten(dim, (-1, self.beam_size)).select(dim + 1, 0)
 
     def _output(self, attended: Tensor, length: int) -> Tensor:
         """Joins heads and hypotheses, B×H×(hypotheses·T)×D -> T×B×C, and projects."""

@@ -170,7 +170,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
             asked for.
         """
         k, v, padding = self._keys_and_values(
-            key, value, key_padding_mask, incremental_state, False
+            key, value, key_padding_mask, incremental_state, False, query.size(1)
         )
         distances = self._distances(k[..., : self.head_dim], padding, incremental_state)
         q = self._queries(query, k.size(0))
