@@ -5,7 +5,7 @@ decides where.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
@@ -34,18 +34,17 @@ class ChunkState:
     opened: Tensor
 
     def cached(self) -> dict[str, Tensor]:
-        """The part of the state that the search cache keeps in addition to p, a layer state."""
-        return {"chunk_weights": self.weights, "chunk_opened": self.opened}
+        """The state, for the cache of a search."""
+        return {f"chunk_{field.name}": getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def out_of(cls, cache: Mapping[str, Tensor], state: Tensor) -> ChunkState:
+    def out_of(cls, cache: Mapping[str, Tensor]) -> ChunkState:
         """The state that :meth:`cached` kept.
 
         Args:
             cache: of a search; its rows may have been rearranged.
-            state: p, N×chunk_dim.
         """
-        return cls(state, cache["chunk_weights"], cache["chunk_opened"])
+        return cls(*(cache[f"chunk_{field.name}"] for field in fields(cls)))
 
 
 class ChunkStateGRU(nn.Module):
