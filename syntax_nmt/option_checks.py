@@ -89,6 +89,25 @@ def check_lowest_layers(option: str, number: int, layers: int, stack: str, least
         )
 
 
+def lowest_layers(option: str, given: int | None, usual: int, layers: int, stack: str) -> range:
+    """The lowest layers, counted from 0.
+
+    Args:
+        option: that gives their number, as it is typed.
+        given: the number; None = the usual one, at most all.
+        usual: where none is given.
+        layers: how many there are.
+        stack: `encoder` or `decoder`, for the message.
+
+    Raises:
+        UserError: there are not so many.
+    """
+    if given is None:
+        return range(min(usual, layers))
+    check_lowest_layers(option, given, layers, stack)
+    return range(given)
+
+
 def choices_of(declared: "Field[Any]") -> tuple[str, ...]:
     """The values that a declared option may have; empty = it is no choice."""
     kinds: tuple[Any, ...] = (declared.type, *get_args(declared.type))

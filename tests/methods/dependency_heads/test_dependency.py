@@ -270,8 +270,10 @@ def test_labels_equal_the_equations(labels_folder, name, which):
     prefix = "" if on_source else "target_"
     heads, labels = sample[f"{prefix}heads"], sample[f"{prefix}feature_deprel"]
     width = heads.size(1)
-    d = torch.nn.functional.leaky_relu(scorer.dependent(seen["x"]), 0.1).transpose(0, 1)
-    e = torch.nn.functional.leaky_relu(scorer.governor(seen["x"]), 0.1).transpose(0, 1)
+    d, e = (
+        torch.nn.functional.leaky_relu(seen["x"] @ view.weight.t() + view.bias, 0.1).transpose(0, 1)
+        for view in (scorer.dependent, scorer.governor)
+    )
     matrix, left = scorer.of_pairs.weight.view(len(names), 5, 5), scorer.alone
     right_half = scorer.of_pairs.bias.view(len(names), 5)
     later = 0 if on_source else 1  # the step that reads a word comes after the one for it
