@@ -156,7 +156,7 @@ class FusedMultiheadAttention(MultiheadAttention):
         """Projects keys and values, or takes them from the cache, which it updates.
 
         Args:
-            rows: of the queries.
+            rows: how many the queries have: in a search one for each hypothesis.
 
         Returns:
             keys and values, B×H×S×D, and their padding mask, B×S with True = masked, or None.
@@ -196,8 +196,7 @@ class FusedMultiheadAttention(MultiheadAttention):
         """In a search, a row for each sentence of what has that, or one for each hypothesis.
 
         Args:
-            rows: of the queries, one for each hypothesis.
-            dim: of the rows of x.
+            rows: how many the queries have, one for each hypothesis.
         """
         if self.beam_size <= 1 or x.size(dim) < rows:
             return x

@@ -48,7 +48,6 @@ def square_matrices(*weights: Tensor, count: int = GATES) -> Iterator[Tensor]:
 
     Args:
         *weights: N×C each, at least count·C rows.
-        count: in a weight.
     """
     for weight in weights:
         size = weight.size(1)

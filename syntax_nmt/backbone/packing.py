@@ -151,6 +151,5 @@ def once_a_sentence(x: Tensor, rows: list[Tensor] | None, hypotheses: int, dim: 
         x: as the encoder returned it.
         rows: of :func:`rearranged_rows`; None = not yet rearranged.
         hypotheses: of a sentence, which have the same row.
-        dim: of the rows.
     """
     return x if rows is None else x.index_select(dim, rows[0][::hypotheses])

@@ -249,7 +249,6 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
             words: their embeddings, T×N×E.
             states: of :meth:`_begin`; that of the lowest layer is the first.
             kept: the cache of a search; None = these steps are the first.
-            target: the batch.
         """
         return Steps(*self.recurrence(words, states[0], memory))
 

@@ -40,7 +40,6 @@ def _default(option: str, usual: str, **other: Sequence[str]) -> str:
     """The end of an option's help: its default, and the presets of RNNs that have another one.
 
     Args:
-        usual: its default.
         **other: values of further presets.
     """
     named = {value: [*names] for value, names in other.items()}

@@ -46,7 +46,7 @@ class PhraseMemory:
 
         Args:
             encoder_out: rearranged any number of times.
-            hypotheses: of a sentence.
+            hypotheses: how many of each sentence stand side by side.
         """
         rows = encoder_out.get(ROWS), hypotheses
         vectors, tokens = (
