@@ -35,11 +35,20 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
 
 
 def check_from_zero(options: Any, names: Iterable[str]) -> None:
-    """Raises a :class:`UserError` for a number that is negative, infinite or NaN."""
+    """Raises a :class:`UserError` for a number that is negative, infinite or NaN; None is none."""
+    _check_least(options, names, 0)
+
+
+def check_from_one(options: Any, names: Iterable[str]) -> None:
+    """Raises a :class:`UserError` for a size below 1, infinite or NaN; None is none."""
+    _check_least(options, names, 1)
+
+
+def _check_least(options: Any, names: Iterable[str], least: int) -> None:
     for name in names:
         value = getattr(options, name)
-        if not 0 <= value < math.inf:
-            raise UserError(f"{flag(name)} {value}: give a number from 0 on")
+        if value is not None and not least <= value < math.inf:
+            raise UserError(f"{flag(name)} {value}: give a number from {least} on")
 
 
 def layer_from_bottom(option: str, layer: int, layers: int, stack: str) -> int:
@@ -78,6 +87,25 @@ def check_lowest_layers(option: str, number: int, layers: int, stack: str, least
             f"{option} {number}: the {stack} has {layers} layers; give a number from {least} to "
             f"{layers}"
         )
+
+
+def lowest_layers(option: str, given: int | None, usual: int, layers: int, stack: str) -> range:
+    """The lowest layers, counted from 0.
+
+    Args:
+        option: that gives their number, as it is typed.
+        given: the number; None = the usual one, at most all.
+        usual: where none is given.
+        layers: how many there are.
+        stack: `encoder` or `decoder`, for the message.
+
+    Raises:
+        UserError: there are not so many.
+    """
+    if given is None:
+        return range(min(usual, layers))
+    check_lowest_layers(option, given, layers, stack)
+    return range(given)
 
 
 def choices_of(declared: "Field[Any]") -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from syntax_nmt.models.options import SyntaxRNNOptions, SyntaxTransformerOptions
 PACKAGE = REPOSITORY / "syntax_nmt"
 # Files of syntax_nmt/methods that are no paper's.
 SHARED = "(column_labels|method|objective|sizes)"
-# Help of options of all RNNs; the options of the built-in corpus's own model; an example.
-MAY_NAME = {"models/options.py", "builtin_corpus/trained.py", "commands/options.py"}
+# The options of the built-in corpus's own model; an example.
+MAY_NAME = {"builtin_corpus/trained.py", "commands/options.py"}
 
 
 def lines():
@@ -85,6 +85,19 @@ def test_the_list_has_each_folder_once():
     for method in METHODS:
         assert len({line.name for line in method.recipes}) == len(method.recipes)
         assert all(line.arch in method.presets for line in method.recipes)
+
+
+def test_help_names_the_presets_that_change_a_default():
+    every = (*fields(SyntaxTransformerOptions), *fields(SyntaxRNNOptions))
+    helps = {each.name: each.metadata.get("help", "") for each in every}
+    unnamed = [
+        (name, option)
+        for method in METHODS
+        for name, preset in method.presets.items()
+        for option in {**preset.options, **preset.sizes.get("", {}), **preset.derived}
+        if option in helps and name not in helps[option] and "presets: " not in helps[option]
+    ]
+    assert unnamed == []
 
 
 def test_what_tests_know_is_of_declared_methods():

@@ -1,12 +1,13 @@
 """Recurrent networks that attend to the source at every step: RNNsearch and RNNsearch*."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
-from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.gru import GATES, gru_step, square_matrices
 from syntax_nmt.backbone.repeated_product import StepLinear, repeated, split_after
 
 
@@ -97,6 +98,10 @@ class AttentiveGRU(Recurrence):
         """The linear maps of a step."""
         return (self.query_projection,)
 
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply the state."""
+        return square_matrices(self.query_projection.weight)
+
     def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """One step.
 
@@ -146,6 +151,10 @@ class ConditionalGRU(AttentiveGRU):
     def step_layers(self) -> tuple[StepLinear, ...]:
         """The linear maps of a step."""
         return (self.hidden_projection, self.query_projection)
+
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply states."""
+        return square_matrices(self.hidden_projection.weight, self.query_projection.weight)
 
     def step(self, inputs: Tensor, state: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """One step.

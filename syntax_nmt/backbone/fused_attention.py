@@ -75,14 +75,16 @@ class FusedMultiheadAttention(MultiheadAttention):
 
         Args:
             query: T×B×C.
-            key: S×B×C; may be None if `static_kv` keys are already cached.
+            key: S×B×C; may be None if `static_kv` keys are already cached. In a search static keys,
+                values and their mask may have a row for each sentence, not for each hypothesis.
             value: S×B×C.
             key_padding_mask: B×S, True = masked.
             incremental_state: the cache of incremental decoding.
             need_weights: also return the weights, averaged over heads.
             static_kv: keys and values stay the same at every step of incremental decoding.
             attn_mask: T×S or B×H×T×S, added to the logits; −inf = masked. With a padding mask, too,
-                queries are the last positions of the keys.
+                queries are the last positions of the keys. A decoder's self-attention takes a T×T
+                mask for the one that closes the future.
             before_softmax: return logits, by fairseq's own unfused path.
             need_head_weights: return the weights of each head.
             bias: of :class:`~syntax_nmt.backbone.attention_modifier.AttentionModifier`;
@@ -99,7 +101,7 @@ class FusedMultiheadAttention(MultiheadAttention):
                 static_kv, attn_mask, before_softmax, need_head_weights,
             )  # fmt: skip
         k, v, padding = self._keys_and_values(
-            key, value, key_padding_mask, incremental_state, static_kv
+            key, value, key_padding_mask, incremental_state, static_kv, query.size(1)
         )
         q = self._queries(query, k.size(0))
         if not (need_weights or need_head_weights or factor is not None):
@@ -149,8 +151,12 @@ class FusedMultiheadAttention(MultiheadAttention):
         padding: Tensor | None,
         incremental_state: IncrementalState | None,
         static_kv: bool,
+        rows: int,
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Projects keys and values, or takes them from the cache, which it updates.
+
+        Args:
+            rows: how many the queries have: in a search one for each hypothesis.
 
         Returns:
             keys and values, B×H×S×D, and their padding mask, B×S with True = masked, or None.
@@ -166,9 +172,9 @@ class FusedMultiheadAttention(MultiheadAttention):
             return cache["prev_key"], cache["prev_value"], cache["prev_key_padding_mask"]
         assert key is not None
         assert value is not None
-        if static_kv and self.beam_size > 1:
-            key, value = key[:, :: self.beam_size], value[:, :: self.beam_size]
-            padding = None if padding is None else padding[:: self.beam_size]
+        if static_kv:
+            key, value = (self._once_a_sentence(x, rows, dim=1) for x in (key, value))
+            padding = None if padding is None else self._once_a_sentence(padding, rows, dim=0)
         k = self._keys(key)
         v = self._split_heads(self.v_proj(value), value.size(1))
         if "prev_key" in cache:
@@ -181,6 +187,20 @@ class FusedMultiheadAttention(MultiheadAttention):
         cache.update(prev_key=k, prev_value=v, prev_key_padding_mask=padding)
         self._set_input_buffer(incremental_state, cache)
         return k, v, padding
+
+    def rows_of_a_sentence(self, incremental_state: IncrementalState | None) -> int:
+        """How many rows of a batch share the keys of a sentence: in a search, its hypotheses."""
+        return 1 if incremental_state is None else max(1, self.beam_size)
+
+    def _once_a_sentence(self, x: Tensor, rows: int, dim: int) -> Tensor:
+        """In a search, a row for each sentence of what has that, or one for each hypothesis.
+
+        Args:
+            rows: how many the queries have, one for each hypothesis.
+        """
+        if self.beam_size <= 1 or x.size(dim) < rows:
+            return x
+        return x.unflatten(dim, (-1, self.beam_size)).select(dim + 1, 0)
 
     def _output(self, attended: Tensor, length: int) -> Tensor:
         """Joins heads and hypotheses, B×H×(hypotheses·T)×D -> T×B×C, and projects."""
@@ -195,7 +215,7 @@ class FusedMultiheadAttention(MultiheadAttention):
             return bias.to(q), False
         if attn_mask is None:
             return None if padding is None else ~padding[:, None, None, :], False
-        if not (self.causal and attn_mask.size(0) == attn_mask.size(1)):
+        if not (self.causal and attn_mask.dim() == 2 and attn_mask.size(0) == attn_mask.size(1)):
             return self._additive_mask(padding, attn_mask, q), False
         if padding is None:
             return None, True

@@ -2,6 +2,7 @@
 computes the products.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -40,6 +41,17 @@ def gru_step(inputs: Tensor, hidden: Tensor, state: Tensor) -> Tensor:
         return torch.ops.aten._thnn_fused_gru_cell(inputs, hidden, state)[0]
     kind = torch.promote_types(torch.promote_types(inputs.dtype, hidden.dtype), state.dtype)
     return _GRUStep.apply(inputs.to(kind), hidden.to(kind), state.to(kind))
+
+
+def square_matrices(*weights: Tensor, count: int = GATES) -> Iterator[Tensor]:
+    """The matrices by which gates multiply a state, C×C: the first rows of each weight.
+
+    Args:
+        *weights: N×C each, at least count·C rows.
+    """
+    for weight in weights:
+        size = weight.size(1)
+        yield from weight.detach()[: count * size].split(size)
 
 
 class _GRUStep(torch.autograd.Function):

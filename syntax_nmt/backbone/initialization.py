@@ -4,16 +4,13 @@ from collections.abc import Iterator
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.gru import GATES
+from syntax_nmt.backbone.gru import square_matrices
 
 UNIFORM, ORTHOGONAL = "uniform", "orthogonal"
 INITIALIZATIONS = (UNIFORM, ORTHOGONAL)
 
 RANGE = 0.1
 DEVIATION = 0.01
-
-# Parameters of our recurrences that multiply a state; the gates' rows come first.
-_OF_STATES = ("hidden_projection", "query_projection")
 
 
 def initialize(model: nn.Module, how: str) -> None:
@@ -55,7 +52,8 @@ def zero_pads(model: nn.Module) -> None:
 def initialize_orthogonal(model: nn.Module) -> None:
     """Recurrent matrices orthogonal, other weights normal with deviation 0.01, biases 0.
 
-    Each gate has a matrix of its own. (In the tutorial other weights that happen to be square are
+    Each gate has a matrix of its own; those of our recurrences are what their modules give as
+    `recurrent_matrices`. (In the tutorial other weights that happen to be square are
     orthogonal, too, so that its start depends on the widths; here it does not.) Batch norms keep
     their 1 and 0, and the embedding of the pad its 0.
 
@@ -85,10 +83,8 @@ def _drawn(model: nn.Module) -> list[nn.Module]:
 def _recurrent_matrices(module: nn.Module) -> Iterator[Tensor]:
     """The square matrices by which gates multiply the previous state."""
     if isinstance(module, nn.GRU):
-        stacked = [p for name, p in module.named_parameters() if name.startswith("weight_hh")]
+        for name, weight in module.named_parameters():
+            if name.startswith("weight_hh"):
+                yield from square_matrices(weight)
     else:
-        projections = (getattr(module, name, None) for name in _OF_STATES)
-        stacked = [each.weight for each in projections if each is not None]
-    for weight in stacked:
-        size = weight.size(1)
-        yield from weight.data[: GATES * size].split(size)
+        yield from getattr(module, "recurrent_matrices", tuple)()

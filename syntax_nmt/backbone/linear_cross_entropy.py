@@ -9,12 +9,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from syntax_nmt.backbone.block_size import BlockSize
 from syntax_nmt.backbone.numerics import exact_type
 
 TOKEN_LOSS = "token_loss"  # the name of the result in the model's output; it replaces the logits
 
-# Logits in a block: few enough for a CPU's cache, enough to keep a GPU busy.
-_CPU_BLOCK, _GPU_BLOCK = 2**22, 2**26
+_BLOCK = BlockSize(cpu=2**22, gpu=2**26)  # logits
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class _Blockwise(torch.autograd.Function):
         target: Tensor,
         need_gradients: bool,
     ) -> tuple[Tensor, Tensor]:
-        rows = max(1, (_GPU_BLOCK if x.is_cuda else _CPU_BLOCK) // len(weight))
+        rows = max(1, _BLOCK.on(x.device) // len(weight))
         gradients = _Gradients(x, weight, bias) if need_gradients else None
         sums = []
         for some, words in zip(x.split(rows), target.split(rows)):

@@ -142,3 +142,14 @@ def rearranged_rows(rows: list[Tensor] | None, new_order: Tensor) -> list[Tensor
         new_order: the row that goes to each place.
     """
     return [new_order if rows is None else rows[0].index_select(0, new_order)]
+
+
+def once_a_sentence(x: Tensor, rows: list[Tensor] | None, hypotheses: int, dim: int = 0) -> Tensor:
+    """What an encoder returned, for the sentences that are still searched, a row for each.
+
+    Args:
+        x: as the encoder returned it.
+        rows: of :func:`rearranged_rows`; None = not yet rearranged.
+        hypotheses: of a sentence, which have the same row.
+    """
+    return x if rows is None else x.index_select(dim, rows[0][::hypotheses])

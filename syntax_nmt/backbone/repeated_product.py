@@ -28,6 +28,7 @@ class RepeatedProduct:
             matrix, bias = matrix.to(kind), None if bias is None else bias.to(kind)
         self.matrix, self.bias, self.long = matrix, bias, long
         self._steps: list[tuple[Tensor, Tensor]] = []  # inputs and gradients, in a backward pass
+        self._pass = -1  # the backward pass that they are of
         # Of a long one, the gradients of the steps so far, that of the matrix transposed.
         self._sums: tuple[Tensor, Tensor | None] | None = None
         self._source = _Gradient.apply(matrix, bias, self) if torch.is_grad_enabled() else None
@@ -57,8 +58,13 @@ class RepeatedProduct:
             x: N×K, or B×N×K.
             gradient: of the step's product, N×O or B×N×O.
         """
+        # A pass that asks for gradients of other tensors only never calls `gradients`.
+        backward_pass = torch._C._current_graph_task_id()
+        if backward_pass != self._pass:
+            self._steps, self._sums, self._pass = [], None, backward_pass
         if not self.long:
-            self._steps.append((x, gradient))
+            # Detached: the graph holds this object, which must not hold the graph.
+            self._steps.append((x.detach(), gradient))
         elif self._sums is None:
             self._sums = self._gradients(x, gradient)
         else:

@@ -19,6 +19,7 @@ from syntax_nmt.backbone.fused_attention import IncrementalState
 from syntax_nmt.backbone.numerics import mean_of_words
 from syntax_nmt.backbone.readout import Readout
 from syntax_nmt.backbone.rnn_interface import NO_LIMIT, PADDING, ROWS, STATES, SUMMARY
+from syntax_nmt.backbone.structures import JOINT_SCORE
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,14 @@ class Steps:
         weights: of the attention, T×N×S.
         kept: what the next steps of a search need in addition, a row a hypothesis.
         extra: further outputs of the decoder, by name.
+        contexts: of the weights, B×T×M, if they are computed already.
     """
 
     states: Tensor
     weights: Tensor
     kept: Mapping[str, Tensor] = field(default_factory=dict)
     extra: Mapping[str, list[Tensor]] = field(default_factory=dict)
+    contexts: Tensor | None = None
 
 
 class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
@@ -144,16 +147,20 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
         # Time first, as the steps are taken.
         words = self._words(prev_output_tokens, target)  # T×B×E
         kept = self.get_incremental_state(incremental_state, "cache")
-        steps = self._steps(prev_output_tokens.t(), words, states[0], memory, kept)
+        steps = self._steps(prev_output_tokens.t(), words, states, memory, kept, target)
         below, last = self._upper_layers(steps.states, states[1:])
         self._remember(incremental_state, memory, last, **steps.kept)
         # Batch first from here on.
         weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S
-        contexts = self._contexts(weights, memory)  # B×T×M
-        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), contexts)
+        contexts = self._contexts(weights, memory) if steps.contexts is None else steps.contexts
+        read = self._read_of_source(contexts, steps)
+        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), read)
         features = self.dropout(features)
         extra = {"attn": [self._of_tokens(weights, memory)], **steps.extra}
-        return features, {**extra, **self.predicted(features, target)}
+        predicted = self.predicted(features, target)
+        if JOINT_SCORE in predicted:  # a search adds up those of steps and of extensions
+            predicted[JOINT_SCORE] += extra.pop(JOINT_SCORE, [])
+        return features, {**extra, **predicted}
 
     def output_layer(self, features: Tensor) -> Tensor:
         """The logits of a readout.
@@ -191,11 +198,13 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
     def _begin(
         self, encoder_out: dict[str, list[Tensor]], incremental_state: IncrementalState | None
     ) -> tuple[AttentionMemory, list[Tensor]]:
-        """The memory of the sentences and each layer's state, N×C, before these steps."""
+        """The memory of the sentences and each layer's state, N×C, before these steps; before the
+        first ones also what further maps of `start` give.
+        """
         cache = self.get_incremental_state(incremental_state, "cache")
         if cache is not None:
             memory = self.recurrence.memory(*(cache[name] for name in self._of_sentences()))
-            return memory, [cache[f"state{layer}"] for layer in range(len(self.start))]
+            return memory, [cache[f"state{layer}"] for layer in range(len(self.upper) + 1)]
         encoded = encoder_out[STATES][0].transpose(0, 1)  # S×B×M, here B×S×M
         padding = encoder_out[PADDING][0]
         names = [name for name in (SUMMARY, *self.recurrence.reads) if name in encoder_out]
@@ -228,19 +237,24 @@ class RNNDecoder(ExtendedStack, FairseqIncrementalDecoder):
         self,
         tokens: Tensor,
         words: Tensor,
-        state: Tensor,
+        states: list[Tensor],
         memory: AttentionMemory,
         kept: Mapping[str, Tensor] | None,
+        target: Target,
     ) -> Steps:
         """The steps of the lowest layer.
 
         Args:
             tokens: T×N.
             words: their embeddings, T×N×E.
-            state: N×C.
+            states: of :meth:`_begin`; that of the lowest layer is the first.
             kept: the cache of a search; None = these steps are the first.
         """
-        return Steps(*self.recurrence(words, state, memory))
+        return Steps(*self.recurrence(words, states[0], memory))
+
+    def _read_of_source(self, contexts: Tensor, steps: Steps) -> Tensor:
+        """What the readout reads of the source, B×T×…, the contexts, B×T×M."""
+        return contexts
 
     def _of_tokens(self, weights: Tensor, memory: AttentionMemory) -> Tensor:
         """The attention weights of the tokens among those of all that the decoder attends to."""

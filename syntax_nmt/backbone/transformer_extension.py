@@ -230,8 +230,6 @@ class TransformerStack:
         """C, also of the states."""
         return int(getattr(self.cfg, self.name).embed_dim)
 
-    output_dim = embed_dim
-
 
 def built_attention(
     extensions: Sequence[AttentionExtension], layer: int, stack: str

@@ -122,13 +122,18 @@ def root_order(word: str) -> bool:
     return is_punctuation(word)
 
 
+def is_root(relation: str) -> bool:
+    """Whether a relation is that of a root: spaCy writes it in capitals."""
+    return relation.lower() == "root"
+
+
 def attached_relation(word: str, relation: str) -> str:
     """The relation of a root that now depends on another root.
 
     Args:
         relation: that it had as a root.
     """
-    if relation.lower() != "root":
+    if not is_root(relation):
         return relation
     return "punct" if is_punctuation(word) else "parataxis"
 

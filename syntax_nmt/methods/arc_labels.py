@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from syntax_nmt.arguments import DECODER, ENCODER, Needs, option
 from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
+from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation.columns import EMPTY, UNKNOWN, Column
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.batch import Logged
-from syntax_nmt.errors import UserError
+from syntax_nmt.data.batch import Batch, Logged, source_tokens
+from syntax_nmt.data.conllu import is_root
 from syntax_nmt.methods.column_labels import (
     FULL,
     UNIVERSAL,
@@ -28,9 +29,10 @@ from syntax_nmt.methods.column_labels import (
     numbered_relations,
     take_labels,
 )
-from syntax_nmt.methods.objective import detached_sum, log_average, log_percentage
+from syntax_nmt.methods.objective import detached_sum, gold_in, log_average, log_percentage
+from syntax_nmt.option_checks import check_from_one
+from syntax_nmt.text.languages import SOURCE
 
-ROOT = "root"
 NO_LABELS = "none"
 LABELS = (NO_LABELS, FULL, UNIVERSAL)
 LabelChoice = ChoiceEnum(LABELS)
@@ -104,7 +106,7 @@ class ArcLabels(NamedTuple):
     def best(self, row: int, words: int) -> Tensor:
         """The best label of every pair of a sentence, `[dependent, head]`, words×words.
 
-        An arc from a token to itself is a root's; no other arc is `root`.
+        An arc from a token to itself is a root's; no other arc has its label.
 
         Args:
             row: its place in the batch.
@@ -113,11 +115,12 @@ class ArcLabels(NamedTuple):
         pairs, alone = self.of_pairs[row, :words], self.alone[row, :words]
         logits = torch.einsum("irp,jp->ijr", pairs, self.governors[row, :words])
         logits = logits + alone.unsqueeze(1)
-        never = [name in (ROOT, UNKNOWN, EMPTY) for name in self.names]
+        roots = [number for number, name in enumerate(self.names) if is_root(name)]
+        never = [is_root(name) or name in (UNKNOWN, EMPTY) for name in self.names]
         logits = logits.masked_fill(torch.tensor(never, device=logits.device), float("-inf"))
         best = logits.argmax(dim=-1)
-        if ROOT in self.names:
-            best.fill_diagonal_(self.names.index(ROOT))
+        if roots:
+            best.fill_diagonal_(roots[0])
         return best
 
     def earlier(self) -> "ArcLabels":
@@ -126,11 +129,28 @@ class ArcLabels(NamedTuple):
         return ArcLabels(self.names, self.classes, *parts)
 
 
+class ArcView(nn.Linear):
+    """`LeakyReLU(W x + b)`: what a biaffine scorer sees of a token as a dependent, or as a head."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The view, …×p.
+
+        Args:
+            x: …×C.
+        """
+        return F.leaky_relu(super().forward(x), _SLOPE)
+
+    def begin(self) -> None:
+        """Draws W by Xavier's bound, and sets b to 0."""
+        nn.init.xavier_uniform_(self.weight)
+        nn.init.zeros_(self.bias)
+
+
 class ArcLabelScorer(nn.Module):
     """`z_ij[r] = d_iᵀ U_r e_j + V_r [d_i; e_j] + c_r` (Dozat and Manning, 2017, equation 3).
 
-    `d = LeakyReLU(W_d x + b_d)` sees a token as a dependent and `e = LeakyReLU(W_e x + b_e)` as a
-    head. U, V and c begin as zeros: all labels are equally likely.
+    d and e are an :class:`ArcView` each, of the dependent and of the head. U, V and c begin as
+    zeros: all labels are equally likely.
 
     Args:
         embed_dim: C.
@@ -145,10 +165,9 @@ class ArcLabelScorer(nn.Module):
         super().__init__()
         self.names, classes = numbered_relations(labels, which)
         self.register_buffer("classes", torch.tensor(classes), persistent=False)
-        self.dependent, self.governor = nn.Linear(embed_dim, dim), nn.Linear(embed_dim, dim)
+        self.dependent, self.governor = ArcView(embed_dim, dim), ArcView(embed_dim, dim)
         for view in (self.dependent, self.governor):
-            nn.init.xavier_uniform_(view.weight)
-            nn.init.zeros_(view.bias)
+            view.begin()
         # U and the right half of V, which meet e; and the left half with c.
         self.of_pairs = nn.Linear(dim, len(self.names) * dim)
         self.alone = nn.Linear(dim, len(self.names))
@@ -163,10 +182,10 @@ class ArcLabelScorer(nn.Module):
             x: S×B×C.
         """
         x = x.transpose(0, 1)
-        dependent = F.leaky_relu(self.dependent(x), _SLOPE)
+        dependent = self.dependent(x)
         pairs = self.of_pairs(dependent).unflatten(-1, (len(self.names), -1))
-        governor = F.leaky_relu(self.governor(x), _SLOPE)
-        return ArcLabels(self.names, self.classes, pairs, self.alone(dependent), governor)
+        alone, governor = self.alone(dependent), self.governor(x)
+        return ArcLabels(self.names, self.classes, pairs, alone, governor)
 
 
 def label_losses(
@@ -213,10 +232,7 @@ class LabelledArcs(Extension):
         """
         if options.dependency_labels == NO_LABELS:
             return ()
-        if options.dependency_label_dim < 1:
-            raise UserError(
-                f"--dependency-label-dim {options.dependency_label_dim}: give 1 or more"
-            )
+        check_from_one(options, ["dependency_label_dim"])
         return labels_of(options, self.column, f"{self.option} with --dependency-labels")
 
     @property
@@ -257,7 +273,7 @@ class LabelledArcs(Extension):
         return embedded
 
 
-def take_relations(options: Any, task: FairseqTask, columns: Mapping[str, Column]) -> None:
+def take_arc_labels(options: Any, task: FairseqTask, columns: Mapping[str, Column]) -> None:
     """Gives a model the relations of the data, if it labels arcs.
 
     Args:
@@ -279,14 +295,22 @@ def label_weight_without_effect(model: nn.Module) -> Mapping[str, Iterable[str]]
 
 
 def logged_label_loss(
-    name: str, arcs: ArcLabels, heads: Tensor, labels: Tensor, opens: Tensor
+    name: str, arcs: ArcLabels, heads: Tensor, column: Column, sample: Batch, spans: WordSpans
 ) -> tuple[Tensor, Logged]:
-    """The sum of :func:`label_losses`, and sums for :func:`log_labels`.
+    """The sum of :func:`label_losses` of a batch, and sums for :func:`log_labels`.
 
     Args:
         name: the first part of the names of what is logged.
-        heads: these and what follows are arguments of :func:`label_losses`.
+        heads: of :func:`label_losses`.
+        column: the relations of a side.
+        spans: finds the words of that side in its tokens.
+
+    Raises:
+        UserError: the batch has no relations.
     """
+    labels = gold_in(sample, column, "--dependency-labels").long()
+    tokens = source_tokens(sample) if column.side == SOURCE else sample["target"]
+    opens = spans.to(tokens.device).openers(tokens)
     loss, right, supervised = label_losses(arcs, heads, labels, opens)
     return loss, {
         f"{name}_loss": detached_sum(loss),

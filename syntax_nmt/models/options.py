@@ -3,6 +3,7 @@
 fairseq reads the types of the fields at run time: no postponed annotations in this file.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, make_dataclass
 from typing import Optional
 
@@ -35,6 +36,23 @@ Every extension is off by default; with all of them off the model is the stock T
 """
 
 
+def _default(option: str, usual: str, **other: Sequence[str]) -> str:
+    """The end of an option's help: its default, and the presets of RNNs that have another one.
+
+    Args:
+        **other: values of further presets.
+    """
+    named = {value: [*names] for value, names in other.items()}
+    for method in METHODS:
+        for name, preset in method.presets.items():
+            given = {**preset.options, **preset.sizes.get("", {})}
+            if preset.family == RNN and option in given:
+                value = "on" if given[option] is True else str(given[option])
+                named.setdefault(value, []).append(name)
+    presets = (f"; {', '.join(names)}: {value}" for value, names in named.items())
+    return f"(default: {usual}{''.join(presets)})"
+
+
 @dataclass
 class GRUOptions(FairseqDataclass):
     """Options of only recurrent encoders and decoders."""
@@ -44,20 +62,26 @@ class GRUOptions(FairseqDataclass):
         "do not train the source embeddings or parameters that share them (also the output layer)",
     )
     encoder_hidden_size: Optional[int] = encoder_option(
-        None, "C, units of an encoder GRU in one direction (default: --encoder-embed-dim)"
+        None,
+        "C, units of an encoder GRU in one direction "
+        + _default("encoder_hidden_size", "--encoder-embed-dim"),
     )
     decoder_freeze_embed: bool = decoder_option(
         False,
         "do not train the target embeddings or parameters that share them (also the output layer)",
     )
     decoder_hidden_size: Optional[int] = decoder_option(
-        None, "units of the decoder state s (default: --decoder-embed-dim)"
+        None,
+        "units of the decoder state s " + _default("decoder_hidden_size", "--decoder-embed-dim"),
     )
     decoder_out_embed_dim: Optional[int] = decoder_option(
-        None, "width of the readout f, equation 5 (default: --decoder-embed-dim)"
+        None,
+        "width of the readout f, equation 5 "
+        + _default("decoder_out_embed_dim", "--decoder-embed-dim"),
     )
     attention_dim: Optional[int] = decoder_option(
-        None, "rows of W_a and U_a, equation 2 (default: --decoder-hidden-size)"
+        None,
+        "rows of W_a and U_a, equation 2 " + _default("attention_dim", "--decoder-hidden-size"),
     )
     encoder_dropout_in: float = encoder_option(0.0, "dropout of the source embeddings (default: 0)")
     encoder_dropout_out: float = encoder_option(0.0, "dropout of the encoder's output (default: 0)")
@@ -65,12 +89,12 @@ class GRUOptions(FairseqDataclass):
     conditional_gru: bool = decoder_option(
         False,
         "RNNsearch*: two GRUs in a decoder step, equation 13, with attention from "
-        "the intermediate state, s~ (default: off; rnn_search_cgru, relation_rnn: on)",
+        "the intermediate state, s~ " + _default("conditional_gru", "off", on=["rnn_search_cgru"]),
     )
     readout: ChoiceEnum(READOUTS) = decoder_option(  # type: ignore[valid-type]
         LINEAR,
         "f of equation 5: linear (the paper), maxout (its released code) or tanh "
-        "(the code of the bi-scale decoder) (default: linear; bi_scale_rnn: tanh)",
+        "(the code of the bi-scale decoder) " + _default("readout", LINEAR),
     )
     initialization: ChoiceEnum(INITIALIZATIONS) = option(  # type: ignore[valid-type]
         UNIFORM,
@@ -87,13 +111,17 @@ class _RNNSizes(FairseqDataclass):
     fairseq's Transformer has options of these names, too.
     """
 
-    encoder_embed_dim: int = option(512, "width of the source embeddings (default: 512)")
+    encoder_embed_dim: int = option(
+        512, "width of the source embeddings " + _default("encoder_embed_dim", "512")
+    )
     encoder_embed_path: Optional[str] = option(
         None,
         "text file of source embeddings for initialisation: the first line has the number of "
         "vectors and their width, every other line a word and its numbers",
     )
-    decoder_embed_dim: int = option(512, "width of the target embeddings y (default: 512)")
+    decoder_embed_dim: int = option(
+        512, "width of the target embeddings y " + _default("decoder_embed_dim", "512")
+    )
     decoder_embed_path: Optional[str] = option(
         None,
         "text file of target embeddings for initialisation: the first line has the number of "

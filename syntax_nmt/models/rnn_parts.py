@@ -15,9 +15,13 @@ from syntax_nmt.errors import UserError
 from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN_DECODER, RNN_ENCODER, read_options
 from syntax_nmt.models.options import RNNOptions
-from syntax_nmt.option_checks import check_dropouts
+from syntax_nmt.option_checks import check_dropouts, check_from_one
 
 _DROPOUTS = ("dropout", "encoder_dropout_in", "encoder_dropout_out", "decoder_dropout_in")
+_WIDTHS = (
+    *("encoder_embed_dim", "encoder_hidden_size", "decoder_embed_dim", "decoder_hidden_size"),
+    *("attention_dim", "decoder_out_embed_dim"),
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ def rnn_options(given: Any) -> tuple[RNNOptions, RNNSizes]:
     """
     options = read_options(RNNOptions, given)
     check_dropouts(options, _DROPOUTS)
+    check_from_one(options, _WIDTHS)
     decoder_state = options.decoder_hidden_size or options.decoder_embed_dim
     sizes = RNNSizes(
         encoder_state=options.encoder_hidden_size or options.encoder_embed_dim,
@@ -144,6 +149,7 @@ def build_decoder(
         UserError: options that contradict each other.
     """
     options, sizes = rnn_options(given)
+    check_from_one(options, ["decoder_layers"])
     if options.decoder_freeze_embed:
         embed_tokens.weight.requires_grad = False
     shares = options.share_decoder_input_output_embed or options.share_all_embeddings

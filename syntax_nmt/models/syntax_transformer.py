@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 from fairseq.models import register_model
@@ -17,7 +18,7 @@ from fairseq.modules.transformer_layer import (
     TransformerEncoderLayerBase,
 )
 from fairseq.tasks import FairseqTask
-from torch import nn
+from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER, ENCODER, Parser
 from syntax_nmt.backbone.transformer_extension import TransformerStack
@@ -30,6 +31,8 @@ from syntax_nmt.models.syntax_model import SyntaxModel
 from syntax_nmt.models.transformer_decoder import SyntaxTransformerDecoder
 from syntax_nmt.models.transformer_encoder import SyntaxTransformerEncoder
 from syntax_nmt.models.word_vectors import load_embeddings
+
+_WITH_TOP_NORM = 3.0  # the version of stacks that fairseq writes
 
 # fairseq's `--retain-dropout-modules` chooses dropouts by the name of the class they are in.
 _STOCK = {
@@ -69,6 +72,20 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         model = build_for_syntax_translation(super().build_model, args, task, "syntax_transformer")
         _name_dropouts_as_in_fairseq(model)
         return model
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
+        """Brings weights of other versions of fairseq up to date.
+
+        Args:
+            state_dict: the weights by name, changed in place.
+            name: prefix of the model's names.
+        """
+        for stack in (ENCODER, DECODER):
+            if f"{stack}.layer_norm.weight" in state_dict:
+                # Averages of weights (`--store-ema`) have no versions. fairseq takes them for
+                # weights of its first version, and drops the LayerNorm above the layers.
+                state_dict.setdefault(f"{stack}.version", torch.tensor([_WITH_TOP_NORM]))
+        super().upgrade_state_dict_named(state_dict, name)
 
     @classmethod
     def build_embedding(

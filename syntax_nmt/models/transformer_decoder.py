@@ -69,7 +69,6 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
     ) -> None:
         check_dropouts(stack.cfg, TRANSFORMER_DROPOUTS)
         self.extensions = extensions
-        self.output_dim = stack.output_dim
         reads_source = any(extension.reads_source for extension in extensions)
         if no_encoder_attn and not stack.cfg.cross_self_attention and not reads_source:
             raise UserError(
@@ -79,6 +78,7 @@ class SyntaxTransformerDecoder(ExtendedStack, TransformerDecoderBase):
         # fairseq builds the layers from the lowest to the top, and does not number them.
         self._layer_numbers = count()
         super().__init__(stack.cfg, stack.dictionary, embed_tokens, no_encoder_attn)
+        self.output_dim = self.output_embed_dim  # of --decoder-output-dim
         self.register_extensions(extensions)
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> Any:

@@ -55,7 +55,7 @@ class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
         check_dropouts(stack.cfg, TRANSFORMER_DROPOUTS)
         self.extensions = extensions
         self.under_transformer = stack.under_transformer
-        self.output_dim = stack.output_dim
+        self.output_dim = stack.embed_dim
         # fairseq builds the layers from the lowest to the top, and does not number them.
         self._layer_numbers = count()
         for extension in extensions:

@@ -74,6 +74,16 @@ def test_self_attention(padding, added, kind):
         assert torch.isfinite(output).all(), "rows of pads, too, or they poison the next layer"
 
 
+@torch.no_grad()
+def test_a_mask_a_head_is_not_taken_for_the_one_that_closes_the_future():
+    """Also where there are as many heads as sentences."""
+    attention = FusedMultiheadAttention(C, B, causal=True, self_attention=True).double().eval()
+    x, mask = torch.randn(S, B, C).double(), BIAS[:, :B]
+    explicit, _ = attention(x, x, x, attn_mask=mask, need_weights=True)
+    fused, _ = attention(x, x, x, attn_mask=mask, need_weights=False)
+    torch.testing.assert_close(fused, explicit)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @torch.no_grad()
 def test_pads_that_see_only_pads_stay_finite(dtype):

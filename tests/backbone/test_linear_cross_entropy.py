@@ -8,6 +8,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_l
 from torch import nn
 
 from syntax_nmt.backbone import linear_cross_entropy
+from syntax_nmt.backbone.block_size import BlockSize
 from syntax_nmt.backbone.linear_cross_entropy import LinearCrossEntropy
 
 PAD, EPSILON, WORDS, WIDTH = 1, 0.1, 13, 5
@@ -55,7 +56,7 @@ def gradients(loss, features, projection):
 @pytest.fixture(params=[1, 40, 2**22], ids=["one row", "some rows", "all rows"])
 def block(request, monkeypatch):
     """How much a block holds."""
-    monkeypatch.setattr(linear_cross_entropy, "_CPU_BLOCK", request.param)
+    monkeypatch.setattr(linear_cross_entropy, "_BLOCK", BlockSize(request.param, request.param))
 
 
 def test_equals_the_definition(block):

@@ -1,5 +1,8 @@
 """The gradient of a matrix that a recurrence reads at every step is that of its definition."""
 
+import gc
+import weakref
+
 import pytest
 import torch
 from torch import nn
@@ -82,6 +85,24 @@ def test_joint_products_are_those_of_each_layer(biases, long):
     with torch.no_grad():
         for found, expected in zip(joint(steps[0]), JointProduct(*layers)(steps[0])):
             torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_gradients_of_other_tensors_change_nothing(long):
+    """A pass for the input's gradient alone visits the steps, and is not added to the next one."""
+    matrix, state = (torch.randn(n, K).double().requires_grad_() for n in (K, N))
+    product = RepeatedProduct(matrix, long=long)
+    loss = product(product(state).tanh()).square().sum()
+    expected = torch.autograd.grad(loss, (state, matrix), retain_graph=True)
+    for _ in range(2):
+        (of_state,) = torch.autograd.grad(loss, state, retain_graph=True)
+        torch.testing.assert_close(of_state, expected[0])
+    torch.testing.assert_close(torch.autograd.grad(loss, matrix, retain_graph=True)[0], expected[1])
+    torch.autograd.grad(loss, state)
+    left = weakref.ref(product)
+    del product, loss
+    gc.collect()
+    assert left() is None
 
 
 def test_is_given_back_after_an_error():

@@ -150,6 +150,7 @@ OFF = ["--latent-phrase-layers=0"]
         (["--latent-phrase-layers=-1"], "give a number from 0 to 2"),
         (["--syntactic-distance-temperature=0"], "--syntactic-distance-temperature 0"),
         (["--syntactic-distance-temperature=nan"], "--syntactic-distance-temperature nan"),
+        (["--syntactic-distance-temperature=inf"], "--syntactic-distance-temperature inf"),
         ([*OFF, "--syntactic-distance-lookback=3"], "lookback needs --latent-phrase-layers"),
         (["--syntactic-distance-lookback=-1"], "lookback -1: give a number from 0 on"),
         ([*OFF, "--local-attention-window=-1"], "window -1: give a number from 0 on"),

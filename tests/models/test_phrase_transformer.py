@@ -95,11 +95,13 @@ def test_phrases_are_projected_once_a_sentence(folder, row, beam):
         layer.phrase_combination.attention.k_proj.register_forward_hook(
             lambda module, args, out: projected.append(args[0].size(1))
         )
-    model.decoder.transparent_phrases.register_forward_hook(lambda *_: mixed.append(1))
+    for name, mixture in model.decoder.named_children():
+        if name.startswith("transparent"):
+            mixture.register_forward_hook(lambda _, args, out: mixed.append(args[0][0].size(1)))
     generator = task.build_generator([model], Namespace(beam=beam, max_len_b=9, min_len=6))
     task.inference_step(generator, [model], sample)
     assert projected == [4] * len(model.decoder.layers)
-    assert mixed == [1]
+    assert mixed == [4] * (2 if row == "released" else 1)
 
 
 def test_supervision_reaches_the_phrases(folder):
@@ -119,6 +121,8 @@ def test_supervision_reaches_the_phrases(folder):
         (["--phrase-attention"], "--phrase-attention needs --phrase-segmentation"),
         (["--transparent-attention"], "--transparent-attention needs --phrase-segmentation"),
         ([*NGRAM, "--phrase-hidden-dim=8"], "--phrase-hidden-dim needs --phrase-attention"),
+        ([*NGRAM, "--phrase-attention", "--phrase-hidden-dim=0"], "--phrase-hidden-dim 0: give a"),
+        ([*NGRAM, "--phrase-combine-dim=-1"], "--phrase-combine-dim -1: give a number from 1 on"),
         ([*NGRAM, "--transparent-token-attention"], "needs --transparent-attention"),
         (
             [

@@ -138,7 +138,22 @@ def test_parameters_begin_as_in_the_paper(folder):
         assert not half.embed_tokens.weight[pad].any()
 
 
-@pytest.mark.parametrize("arch", ["rnn_search", "relation_rnn", "bi_scale_rnn"])
+# Matrices of states by the ends of their names, and how many stand in each.
+OF_STATES = {
+    "hidden_projection.weight": 3,
+    "query_projection.weight": 3,
+    "coverage.hidden.weight": 3,
+    "tree_down.hidden.weight": 6,
+    "tree_up.merge.left.weight": 6,
+    "tree_up.merge.right.weight": 6,
+    "tree_start.left.weight": 6,
+    "tree_start.right.weight": 6,
+}
+
+
+@pytest.mark.parametrize(
+    "arch", ["rnn_search", "relation_rnn", "bi_scale_rnn", "tree2seq_rnn", "tree_coverage_rnn"]
+)
 def test_orthogonal_start(folder, arch):
     """Each gate's own matrix of states, by name; everything else normal, biases 0."""
     model, task, _ = build(folder, arch, "--initialization=orthogonal", "--decoder-layers=2")
@@ -150,12 +165,11 @@ def test_orthogonal_start(folder, arch):
             assert torch.equal(parameter, expected(parameter.shape)), name
         elif kind.startswith("bias"):
             assert not parameter.any(), name
-        elif "weight_hh" in name or name.endswith(
-            ("hidden_projection.weight", "query_projection.weight")
-        ):
+        elif "weight_hh" in name or name.endswith(tuple(OF_STATES)):
+            count = next((n for end, n in OF_STATES.items() if name.endswith(end)), 3)
             width = parameter.size(1)
-            found[name] = [parameter[i * width : (i + 1) * width] for i in range(3)]
-            others = parameter[3 * width :]
+            found[name] = [parameter[i * width : (i + 1) * width] for i in range(count)]
+            others = parameter[count * width :]
             assert others.numel() == 0 or others.abs().max() < 0.06
         elif parameter.numel() > 200:
             assert 0.005 < float(parameter.std()) < 0.015, name
@@ -239,6 +253,12 @@ def test_sizes_of_the_paper(folder):
         ([*RELATION, "--encoder-hidden-size=8"], "is 16 and --encoder-hidden-size 8"),
         ([*RELATION, "--relation-placement=top", "--relation-dense-embedding"], "interleaved"),
         (["--encoder-dropout-in=1"], "--encoder-dropout-in 1"),
+        (["--decoder-layers=0"], "--decoder-layers 0: give a number from 1 on"),
+        (["--decoder-hidden-size=-1"], "--decoder-hidden-size -1: give a number from 1 on"),
+        (["--attention-dim=-3"], "--attention-dim -3"),
+        ([*RELATION, "--relation-hidden-dim=0"], "--relation-hidden-dim 0"),
+        ([*RELATION, "--relation-block=-5"], "--relation-block -5"),
+        ([*RELATION, "--relation-kept-pairs=-1"], "--relation-kept-pairs -1: give a number from 0"),
         (["--share-all-embeddings", "--decoder-embed-dim=8"], "16 and --decoder-embed-dim 8"),
         (
             ["--share-decoder-input-output-embed", "--decoder-out-embed-dim=8"],

@@ -4,8 +4,10 @@ from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.dataclass.configs import EMAConfig
+from fairseq.models.ema.ema import EMA
 from nonempty import some
-from small_models import batch, build, random_sentences
+from small_models import annotated_batch, batch, build, enlarge, random_sentences
 
 from syntax_nmt.backbone.attention_modifier import close_pads
 from syntax_nmt.backbone.structures import ATTENTION
@@ -39,6 +41,27 @@ def test_adaptive_softmax_loads_its_own_weights(folder, shared):
     fresh.load_state_dict(trained.state_dict(), model_cfg=cfg.model)
     for name, weight in some(trained.state_dict().items()):
         assert torch.equal(fresh.state_dict()[name], weight), name
+
+
+@pytest.mark.parametrize("variant", ["pre-norm", "post-norm"])
+@torch.no_grad()
+def test_averages_of_weights_translate_as_the_model(folder, variant):
+    """`--store-ema`; with a decay of 0 the average is the model. fairseq leaves out versions."""
+    arguments = ("dependency_transformer", *VARIANTS[variant])
+    (trained, task, cfg), (fresh, _, _) = build(folder, *arguments), build(folder, *arguments)
+    average = EMA(trained.double(), EMAConfig(store_ema=True, ema_decay=0.0))
+    enlarge(trained, 3.0)
+    average.step(trained, updates=1)
+    state = average.get_model().state_dict()
+    fresh.double().load_state_dict(state, strict=True, model_cfg=cfg.model)
+    inputs = annotated_batch(
+        trained, task, random_sentences([9, 4, 6]), random_sentences([5, 8, 3], 4)
+    )["net_input"]
+    expected, averaged, loaded = (
+        model.eval()(**inputs)[0] for model in (trained, average.get_model(), fresh)
+    )
+    torch.testing.assert_close(averaged, expected)
+    torch.testing.assert_close(loaded, expected)
 
 
 def sample_for(task, left_pad_source=True):

@@ -16,6 +16,7 @@ from syntax_nmt.backbone.structures import (
     TARGET_DEPENDENCIES,
     TARGET_PARENTS,
 )
+from syntax_nmt.data.conllu import is_root
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.projection import first_pieces
 from syntax_nmt.errors import UserError
@@ -146,8 +147,9 @@ def _tree_of(
     relations: Sequence[str],
 ) -> DependencyTree:
     """Heads as a tree; without labels its relations only mark the root, which is its own head."""
+    root = next(filter(is_root, relations), "root")
     named = tuple(
-        "root" if head == word else "dep" if labels is None else relations[labels[word, head]]
+        root if head == word else "dep" if labels is None else relations[labels[word, head]]
         for word, head in enumerate(heads)
     )
     return DependencyTree(words, tuple(heads), named, ("_",) * len(words))

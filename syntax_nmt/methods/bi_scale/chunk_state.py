@@ -4,8 +4,8 @@ decides where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
-from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.gru import GATES, gru_step, square_matrices
 from syntax_nmt.backbone.repeated_product import StepLinear, split_after
 
 INSIDE, OPENS = 0, 1  # the classes: b = 0 and b = 1
@@ -34,18 +34,17 @@ class ChunkState:
     opened: Tensor
 
     def cached(self) -> dict[str, Tensor]:
-        """The part of the state that the search cache keeps in addition to p, a layer state."""
-        return {"chunk_weights": self.weights, "chunk_opened": self.opened}
+        """The state, for the cache of a search."""
+        return {f"chunk_{field.name}": getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def out_of(cls, cache: Mapping[str, Tensor], state: Tensor) -> ChunkState:
+    def out_of(cls, cache: Mapping[str, Tensor]) -> ChunkState:
         """The state that :meth:`cached` kept.
 
         Args:
             cache: of a search; its rows may have been rearranged.
-            state: p, N×chunk_dim.
         """
-        return cls(state, cache["chunk_weights"], cache["chunk_opened"])
+        return cls(*(cache[f"chunk_{field.name}"] for field in fields(cls)))
 
 
 class ChunkStateGRU(nn.Module):
@@ -88,6 +87,10 @@ class ChunkStateGRU(nn.Module):
     def step_layers(self) -> tuple[StepLinear, ...]:
         """The linear maps that :meth:`step` applies."""
         return (self.input_projection, self.query_projection)
+
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply states."""
+        return square_matrices(self.hidden_projection.weight, self.query_projection.weight)
 
     def start(self, state: Tensor, memory: AttentionMemory) -> ChunkState:
         """The state before the first step, at which a chunk opens in every row.

@@ -1,7 +1,7 @@
 """The chunk-based bi-scale decoder."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -9,10 +9,10 @@ from fairseq.data import Dictionary
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
-from syntax_nmt.backbone.fused_attention import IncrementalState
+from syntax_nmt.backbone.extension import Target
 from syntax_nmt.backbone.numerics import at_least_float32, with_gradients_of
 from syntax_nmt.backbone.readout import Readout
-from syntax_nmt.backbone.rnn_decoder import RNNDecoder
+from syntax_nmt.backbone.rnn_decoder import RNNDecoder, Steps
 from syntax_nmt.backbone.structures import (
     CHUNK_ATTENTION,
     CHUNK_BOUNDARIES,
@@ -26,6 +26,17 @@ from syntax_nmt.methods.bi_scale.options import CONTEXT, STATE
 from syntax_nmt.methods.bi_scale.recurrence import OWN_CHOICE, BiScaleGRU, BiScaleSteps
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChunkSteps(Steps):
+    """What the lowest layer gives.
+
+    Attributes:
+        chunk_states: p, B×T×C.
+    """
+
+    chunk_states: Tensor
+
+
 class BiScaleDecoder(RNNDecoder):
     """Zhou et al. (2017): a chunk state in addition to the word state.
 
@@ -34,6 +45,16 @@ class BiScaleDecoder(RNNDecoder):
     words `log P(b_t)` of the boundary that was chosen and, where a chunk opens, `log P` of its
     likeliest tag; sampling, and ensembles with models that have no such score, omit it
     (:mod:`syntax_nmt.task.search`).
+
+    The annotation is `chunk_tags`, B×T, > 0 where a chunk opens, −1 everywhere in a sentence
+    without annotation; a search does not read it, and without it no sentence has one.
+    `all_annotated` says whether every sentence has an annotation; without it, it is read from
+    `chunk_tags`, which synchronises a GPU.
+
+    Further outputs, lists of one tensor each: `chunk_attn`, the chunks' attention, B×T×S (`attn` is
+    that of the words' context); `opened`, B×T, True = a chunk opened; `boundary_logits`, B×T×2, of
+    b = 0 and b = 1; `tag_logits`, B×T×classes, meaningful only where `opened` is True. In a search
+    `joint_score`, B×1×1, instead of the logits of boundaries and tags.
 
     Args:
         embed_tokens: V×E.
@@ -74,112 +95,74 @@ class BiScaleDecoder(RNNDecoder):
             width, width, memory_dim, width, len(self.chunk_tags) + 1
         )
 
-    def extract_features(
+    def _steps(
         self,
-        prev_output_tokens: Tensor,
-        encoder_out: dict[str, list[Tensor]],
-        incremental_state: IncrementalState | None = None,
-        annotation: Mapping[str, Any] = MappingProxyType({}),
-    ) -> tuple[Tensor, dict[str, list[Tensor]]]:
-        """The readout of each step; see
-        :meth:`~syntax_nmt.backbone.rnn_decoder.RNNDecoder.forward`.
-
-        Args:
-            prev_output_tokens: B×T.
-            incremental_state: the cache of a search.
-            annotation: `chunk_tags`, B×T, > 0 where a chunk opens, −1 everywhere in a sentence
-                without annotation; a search does not read it, and without it no sentence has one.
-                `all_annotated`: whether every sentence has an annotation; without it, it is read
-                from `chunk_tags`, which synchronises a GPU.
-
-        Returns:
-            B×T×readout_dim, and a dictionary of lists of one tensor each. `attn`: the weights of
-            the words' context, B×T×S; `chunk_attn`: of the chunks'; `opened`: B×T, True = a chunk
-            opened; `boundary_logits`: B×T×2, of b = 0 and b = 1; `tag_logits`: B×T×classes,
-            meaningful only where `opened` is True. In a search `joint_score`, B×1×1, instead of the
-            logits of boundaries and tags.
-        """
-        target = self.target_read(prev_output_tokens, encoder_out, incremental_state, annotation)
-        chunk_tags, all_annotated = (annotation.get(key) for key in CHUNKS.keys)
-        cache = self.get_incremental_state(incremental_state, "cache")
-        memory, states = self._begin(encoder_out, incremental_state)
-        if incremental_state is not None:
-            prev_output_tokens, chunk_tags = prev_output_tokens[:, -1:], None
-        if cache is None:
-            chunk = self.recurrence.start(states[-1], memory)
-        else:
-            chunk = ChunkState.out_of(cache, states[-1])
-        boundaries = _boundaries(prev_output_tokens, chunk_tags, first=cache is None)
-        chooses = _gate_chooses(chunk_tags, all_annotated)
-        # Time first, as the steps are taken: words T×B×E, boundaries T×B, `steps` and states T×B×….
-        words = self._words(prev_output_tokens, target)
-        steps = self.recurrence(words, states[0], chunk, memory, boundaries.t(), chooses)
-        below, last = self._upper_layers(steps.states, states[1:-1])
-        self._remember(
-            incremental_state,
-            memory,
-            [*last, steps.last.state],
-            **steps.last.cached(),
+        tokens: Tensor,
+        words: Tensor,
+        states: list[Tensor],
+        memory: AttentionMemory,
+        kept: Mapping[str, Tensor] | None,
+        target: Target,
+    ) -> ChunkSteps:
+        chunk = (
+            self.recurrence.start(states[-1], memory) if kept is None else ChunkState.out_of(kept)
         )
-        # Batch first from here on.
-        weights = steps.weights.transpose(0, 1).contiguous()  # B×T×S
-        contexts = self._contexts(weights, memory)  # B×T×M
-        read = self._read_of_source(contexts, steps.chunk_states.transpose(0, 1))
-        features = self.readout(below.transpose(0, 1), words.transpose(0, 1), read)
-        extra = {
-            "attn": weights,
+        searching = target.incremental_state is not None
+        annotation: Mapping[str, Any] = {} if searching else target.annotation
+        chunk_tags, all_annotated = (annotation.get(key) for key in CHUNKS.keys)
+        boundaries = _boundaries(tokens.t(), chunk_tags, first=kept is None)
+        chooses = _gate_chooses(chunk_tags, all_annotated)
+        steps = self.recurrence(words, states[0], chunk, memory, boundaries.t(), chooses)
+        # Outputs are batch first.
+        outputs = {
             CHUNK_ATTENTION: steps.chunk_weights.transpose(0, 1),  # B×T×S
             CHUNK_OPENS: steps.opened.t(),  # B×T
         }
-        searching = incremental_state is not None
-        predicted = self._predicted_chunks(steps, memory, contexts, searching, first=cache is None)
-        if torch.is_grad_enabled():
-            # Without the chunk loss their parameters would not be part of the graph.
-            features = with_gradients_of(features, predicted.values())
-        features = self.dropout(features)
-        found = {name: [each] for name, each in (extra | predicted).items()}
-        more = self.predicted(features, target)
-        if JOINT_SCORE in more:  # the search adds up the scores of chunks and of extensions
-            more[JOINT_SCORE] += found.pop(JOINT_SCORE, [])
-        return features, {**found, **more}
+        contexts, above = None, steps.states
+        if not searching or (self.joint_score and self._scores_chunks):
+            contexts = self._contexts(outputs[CHUNK_ATTENTION], memory)  # B×T×M
+            predicted = self._predicted_chunks(steps, contexts, searching, first=kept is None)
+            outputs.update(predicted)
+            if torch.is_grad_enabled():
+                # Without the chunk loss their parameters would not be part of the graph.
+                above = with_gradients_of(above, predicted.values())
+        return ChunkSteps(
+            above,
+            steps.weights,
+            steps.last.cached(),
+            {name: [each] for name, each in outputs.items()},
+            # With an attention of their own, the words' contexts are not the chunks'.
+            contexts if self.recurrence.attention is None else None,
+            chunk_states=steps.chunk_states.transpose(0, 1),
+        )
 
-    def _read_of_source(self, contexts: Tensor, chunk_states: Tensor) -> Tensor:
-        """The readout's source input, from B×T×M and B×T×C."""
+    def _read_of_source(self, contexts: Tensor, steps: Steps) -> Tensor:
+        assert isinstance(steps, ChunkSteps)
         if self.readout_of == CONTEXT:
             return contexts
         if self.readout_of == STATE:
-            return chunk_states
-        return torch.cat([contexts, chunk_states], dim=-1)
+            return steps.chunk_states
+        return torch.cat([contexts, steps.chunk_states], dim=-1)
 
     def _predicted_chunks(
-        self,
-        steps: BiScaleSteps,
-        memory: AttentionMemory,
-        contexts: Tensor,
-        searching: bool,
-        first: bool,
+        self, steps: BiScaleSteps, contexts: Tensor, searching: bool, first: bool
     ) -> dict[str, Tensor]:
-        """The logits of boundaries and types; in a search their joint score, if it counts."""
-        if searching and not (self.joint_score and self._scores_chunks):
-            return {}
-        boundaries, tags = self._predictions(steps, memory, contexts)
+        """The logits of boundaries, B×T×2, and types, B×T×classes; in a search their joint score.
+
+        Types are predicted at every word: selecting only the words that open a chunk would
+        synchronise a GPU.
+
+        Args:
+            contexts: of the chunks, B×T×M.
+            first: the step is the first of a search.
+        """
+        states, chunks, boundaries = (
+            x.transpose(0, 1) for x in (steps.chunk_states, steps.chunks, steps.boundary_logits)
+        )
+        tags = self.tag_classifier(states, chunks, contexts)
         if searching:
             return {JOINT_SCORE: _joint_score(boundaries, tags, steps.opened.t(), forced=first)}
         return {CHUNK_BOUNDARIES: boundaries, CHUNK_TYPES: tags}
-
-    def _predictions(
-        self, steps: BiScaleSteps, memory: AttentionMemory, contexts: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """The logits of boundaries, B×T×2, and of tags, B×T×classes, at every word.
-
-        Selecting only the words that open a chunk would synchronise a GPU.
-        """
-        if self.recurrence.attention is not None:  # then the words' contexts are not the chunks'
-            contexts = self._contexts(steps.chunk_weights.transpose(0, 1), memory)
-        tags = self.tag_classifier(
-            steps.chunk_states.transpose(0, 1), steps.chunks.transpose(0, 1), contexts
-        )
-        return steps.boundary_logits.transpose(0, 1), tags
 
 
 def _joint_score(

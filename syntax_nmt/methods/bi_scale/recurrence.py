@@ -1,5 +1,6 @@
 """The recurrence of the bi-scale decoder: a clock of words over a clock of chunks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -7,7 +8,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.additive_attention import AdditiveAttention, AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import Recurrence
-from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.gru import GATES, gru_step, square_matrices
 from syntax_nmt.backbone.repeated_product import JointProduct, StepLinear, repeated, split_after
 from syntax_nmt.methods.bi_scale.chunk_state import BoundaryGate, ChunkState, ChunkStateGRU, opens
 
@@ -165,6 +166,10 @@ class BiScaleGRU(Recurrence):
     def step_layers(self) -> tuple[StepLinear, ...]:
         """The linear maps of a step that read what no other map reads, also of the chunk clock."""
         return (self.hidden_projection, *self.clock.step_layers())
+
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply states of words."""
+        return square_matrices(self.hidden_projection.weight, self.query_projection.weight)
 
     def _word(
         self,

@@ -198,10 +198,6 @@ class ConstituentCrossAttention(ConstituentAttention):
             self._keep(known, keys, values, _joined_padding(padding, constituents))
         return self._reads(query, known, **how)
 
-    def rows_of_a_sentence(self, incremental_state: IncrementalState | None) -> int:
-        """How many rows of a batch share the keys of a sentence: in a search, its hypotheses."""
-        return 1 if incremental_state is None else max(1, self.beam_size)
-
 
 def _joined_padding(padding: Tensor | None, constituents: Constituents) -> Tensor:
     """The mask of tokens, then of constituents, B×(S+P), True = masked."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.backbone.extension import Source
 from syntax_nmt.backbone.fused_attention import IncrementalState
-from syntax_nmt.backbone.packing import rearranged_rows
+from syntax_nmt.backbone.packing import once_a_sentence, rearranged_rows
 from syntax_nmt.backbone.transformer_extension import (
     TransformerDecoderExtension,
     TransformerEncoderExtension,
@@ -186,12 +186,11 @@ class DecoderConstituents(TransformerDecoderExtension):
         attention: ConstituentCrossAttention = layers[0].encoder_attn
         if not attention.is_cached(incremental_state):
             assert encoder_out is not None
-            (nodes,), structure = encoder_out[_NODES], encoder_out[_STRUCTURE]
-            if _ROWS in encoder_out:
-                rows = encoder_out[_ROWS][0][:: attention.rows_of_a_sentence(incremental_state)]
-                nodes = nodes.index_select(1, rows)
-                structure = [each.index_select(0, rows) for each in structure]
-            constituents = Constituents(*structure)
+            rows = encoder_out.get(_ROWS), attention.rows_of_a_sentence(incremental_state)
+            nodes = once_a_sentence(encoder_out[_NODES][0], *rows, dim=1)
+            constituents = Constituents(
+                *(once_a_sentence(x, *rows) for x in encoder_out[_STRUCTURE])
+            )
         return [{"nodes": nodes, "constituents": constituents}] * len(layers)
 
 

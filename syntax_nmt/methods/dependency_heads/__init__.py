@@ -35,7 +35,7 @@ from functools import partial
 from syntax_nmt.backbone.structures import DEPENDENCIES, TARGET_DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
-from syntax_nmt.methods.arc_labels import take_relations
+from syntax_nmt.methods.arc_labels import take_arc_labels
 from syntax_nmt.methods.dependency_heads.extension import SupervisedHeads
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.dependency_heads.options import (
@@ -97,7 +97,7 @@ METHOD = Method(
         TARGET_DEPENDENCIES: "--arch dbsa_transformer or with --target-supervised-layer",
     },
     take_from_data=partial(
-        take_relations,
+        take_arc_labels,
         columns={"supervised_layer": DEPREL, "target_supervised_layer": TARGET_DEPREL},
     ),
     same_at_inference=(

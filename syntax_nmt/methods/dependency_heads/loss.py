@@ -13,7 +13,7 @@ from syntax_nmt.backbone.structures import ARC_LABELS, TARGET_ARC_LABELS, TARGET
 from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS, TARGET_HEADS
 from syntax_nmt.data.annotation.columns import DEPREL, TARGET_DEPREL
-from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths, source_tokens
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.arc_labels import label_weight_without_effect, log_labels, logged_label_loss
 from syntax_nmt.methods.objective import (
@@ -154,19 +154,17 @@ class DependencyObjective(AuxiliaryObjective):
     def _of_labels(self, extra: ModelExtra, sample: Batch) -> list[tuple[Tensor, Logged]]:
         """The losses of the labels of each side whose arcs are learned, and have labels."""
         sides = (
-            (SUPERVISED_LABELS, HEADS, DEPREL, source_tokens(sample)),
-            (TARGET_ARC_LABELS, TARGET_HEADS, TARGET_DEPREL, sample["target"]),
+            (SUPERVISED_LABELS, HEADS, DEPREL),
+            (TARGET_ARC_LABELS, TARGET_HEADS, TARGET_DEPREL),
         )
         found = []
-        for logged, (name, kind, column, tokens), spans in zip(_LOGGED, sides, self._spans):
+        for logged, (name, kind, column), spans in zip(_LOGGED, sides, self._spans):
             if name not in extra or kind not in self.reads_annotation:
                 continue
             heads = sample[kind.key].long()
-            labels = gold_in(sample, column, "--dependency-labels").long()
             if kind == TARGET_HEADS:
                 heads = without_later(heads)
-            opens = spans.to(tokens.device).openers(tokens)
-            loss, logs = logged_label_loss(logged, extra[name], heads, labels, opens)
+            loss, logs = logged_label_loss(logged, extra[name], heads, column, sample, spans)
             found.append((self.label_weight * loss, logs))
         return found
 

@@ -35,7 +35,7 @@ class DependencyHeadOptions(ArcLabelOptions):
         "two self-attention heads learn the source dependency tree, child head and parent "
         "head; 0 is the lowest, -1 the top layer, the paper's choice; the heads learn "
         "without the layer's gates or window (default: no layer; "
-        "dependency_transformer: -1)",
+        "dependency_transformer: -1; dbsa_transformer: 0)",
     )
     target_supervised_layer: Optional[int] = decoder_option(
         None,

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from syntax_nmt.backbone.attention_modifier import joined_biases
+from syntax_nmt.backbone.block_size import BlockSize
 from syntax_nmt.backbone.fused_attention import FusedMultiheadAttention, IncrementalState
 from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
@@ -84,8 +85,9 @@ class SyntacticDistance(nn.Module):
         return torch.tanh(summed + self.bias.to(exact))
 
 
-# Pairs of positions, over all sentences and heads, whose gates and weights are in memory at once.
-_PAIRS = 2**23
+# Pairs of positions, over all sentences and heads, whose gates and weights are in memory at once;
+# on a GPU 256 MB a tensor in float32. What fewer parts gain there is not measured.
+_PAIRS = BlockSize(cpu=2**23, gpu=2**26)
 
 
 class PhraseGatedAttention(FusedMultiheadAttention):
@@ -168,7 +170,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
             asked for.
         """
         k, v, padding = self._keys_and_values(
-            key, value, key_padding_mask, incremental_state, False
+            key, value, key_padding_mask, incremental_state, False, query.size(1)
         )
         distances = self._distances(k[..., : self.head_dim], padding, incremental_state)
         q = self._queries(query, k.size(0))
@@ -219,7 +221,7 @@ class PhraseGatedAttention(FusedMultiheadAttention):
         padding: Tensor | None,
     ) -> Tensor:
         """The output of all heads; for long sentences some heads at a time."""
-        heads = max(1, _PAIRS // (q.size(0) * q.size(2) * k.size(2)))
+        heads = max(1, _PAIRS.on(q.device) // (q.size(0) * q.size(2) * k.size(2)))
         if heads >= q.size(1):
             return self._attended(q, k, v, distances, bias, padding)
         parts = zip(*(x.split(heads, dim=1) for x in (q, k, v, distances)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import partial
 
@@ -37,10 +38,10 @@ class _Gated(AttentionExtension):
         check_lowest_layers(self.option, self.gated, stack.layers, stack.name, least=0)
         if not self.gated:  # only a window
             return
-        if not options.syntactic_distance_temperature > 0:  # NaN included
+        if not 0 < options.syntactic_distance_temperature < math.inf:  # NaN included
             raise UserError(
                 f"--syntactic-distance-temperature {options.syntactic_distance_temperature}: "
-                "give more than 0; the paper's is 1"
+                "give a number above 0; the paper's is 1"
             )
         refuse_together(
             "--latent-phrase-layers", stack.cfg,

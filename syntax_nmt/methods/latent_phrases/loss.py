@@ -22,7 +22,7 @@ from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.latent_phrases.tied_layers import tied_attention, tied_distances
 from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, log_mean, log_percentage
-from syntax_nmt.option_checks import check_choice, warn_of_changed
+from syntax_nmt.option_checks import check_choice, check_from_zero, warn_of_changed
 
 RANK, MSE, ATTENTION = "rank", "mse", "attention"
 
@@ -86,6 +86,7 @@ class SynchronousObjective(AuxiliaryObjective):
             others = [x for x in options if x.startswith("sync_") and x != "sync_weight"]
             warn_of_changed(options, others, "--sync-weight 0")
             return None
+        check_from_zero(options, ["sync_margin"])
         loss, normalize = str(options.sync_loss), str(options.sync_normalize)
         check_choice("sync_loss", loss, (RANK, MSE, ATTENTION))
         check_choice("sync_normalize", normalize, (SUM, MEAN))

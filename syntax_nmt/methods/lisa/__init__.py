@@ -24,7 +24,7 @@ from functools import partial
 from syntax_nmt.backbone.structures import DEPENDENCIES
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
-from syntax_nmt.methods.arc_labels import take_relations
+from syntax_nmt.methods.arc_labels import take_arc_labels
 from syntax_nmt.methods.lisa.extension import ParserLayer
 from syntax_nmt.methods.lisa.loss import LisaObjective
 from syntax_nmt.methods.lisa.options import LisaLossOptions, LisaOptions
@@ -59,6 +59,6 @@ METHOD = Method(
         ),
     ),
     extractable={DEPENDENCIES: "--arch lisa_transformer or with --lisa-layer"},
-    take_from_data=partial(take_relations, columns={"lisa_layer": DEPREL}),
+    take_from_data=partial(take_arc_labels, columns={"lisa_layer": DEPREL}),
     same_at_inference=("lisa_attention", "dependency_labels", "dependency_label_dim"),
 )

@@ -12,7 +12,7 @@ from syntax_nmt.backbone.word_spans import WordSpans
 from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.columns import DEPREL
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths, source_tokens
+from syntax_nmt.data.batch import Batch, Logged, ModelExtra, source_lengths
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.arc_labels import label_weight_without_effect, log_labels, logged_label_loss
 from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, gold_in
@@ -87,11 +87,9 @@ class LisaObjective(AuxiliaryObjective):
         }
         loss = self.parse_weight * loss
         if self._spans is not None and PARSED_LABELS in extra:
-            tokens = source_tokens(sample)
-            opens = self._spans.to(tokens.device).openers(tokens)
-            labels = gold_in(sample, DEPREL, "--dependency-labels").long()
-            arcs = extra[PARSED_LABELS]
-            of_labels, label_logs = logged_label_loss(_LOGGED, arcs, heads, labels, opens)
+            of_labels, label_logs = logged_label_loss(
+                _LOGGED, extra[PARSED_LABELS], heads, DEPREL, sample, self._spans
+            )
             loss, logs = loss + self.label_weight * of_labels, {**logs, **label_logs}
         return loss, logs
 

@@ -3,18 +3,16 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from syntax_nmt.backbone.head_scorer import HeadScorer
-
-_SLOPE = 0.1
+from syntax_nmt.methods.arc_labels import ArcView
 
 
 class ParserHead(HeadScorer):
     """`s_ij = [d_i; 1] W e_j` in place of the logits of an attention head.
 
-    `d = LeakyReLU(W_d x + b_d)` sees a token as a dependent and `e = LeakyReLU(W_e x + b_e)` as a
+    d and e are an :class:`~syntax_nmt.methods.arc_labels.ArcView` each, of the dependent and of the
     head. The bias on the dependent's side alone makes some tokens likelier heads than others. W
     begins as zeros: the head attends evenly. As `s_ij` is a product of `Wᵀ[d_i; 1]` and `e_j`,
     these are the queries and keys of the head.
@@ -27,12 +25,11 @@ class ParserHead(HeadScorer):
 
     def __init__(self, embed_dim: int, head_dim: int, dim: int) -> None:
         super().__init__(0, head_dim)
-        self.dependent = nn.Linear(embed_dim, dim)
-        self.governor = nn.Linear(embed_dim, dim)
+        self.dependent = ArcView(embed_dim, dim)
+        self.governor = ArcView(embed_dim, dim)
         self.biaffine = nn.Linear(dim, dim)  # its bias is the row of W that the 1 meets
         for view in (self.dependent, self.governor):
-            nn.init.xavier_uniform_(view.weight)
-            nn.init.zeros_(view.bias)
+            view.begin()
         nn.init.zeros_(self.biaffine.weight)
         nn.init.zeros_(self.biaffine.bias)
 
@@ -43,7 +40,7 @@ class ParserHead(HeadScorer):
             x: T×B×C.
             projected: not read.
         """
-        asked: Tensor = self.biaffine(F.leaky_relu(self.dependent(x), _SLOPE))
+        asked: Tensor = self.biaffine(self.dependent(x))
         return asked * math.sqrt(self.head_dim)
 
     def keys(self, x: Tensor, projected: Tensor) -> Tensor:
@@ -53,7 +50,8 @@ class ParserHead(HeadScorer):
             x: S×B×C.
             projected: not read.
         """
-        return F.leaky_relu(self.governor(x), _SLOPE)
+        seen: Tensor = self.governor(x)
+        return seen
 
 
 class TreeInjection(nn.Module):

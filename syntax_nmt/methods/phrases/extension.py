@@ -19,12 +19,13 @@ from syntax_nmt.backbone.transformer_layers import BuildAttention
 from syntax_nmt.data.annotation import PHRASES
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.phrases.layers import PhraseDecoderLayer, PhraseEncoderLayer, PhraseSizes
+from syntax_nmt.methods.phrases.mapped_attention import MappedAttention
 from syntax_nmt.methods.phrases.memory import PhraseMemory
 from syntax_nmt.methods.phrases.options import PARSED, PhraseOptions
 from syntax_nmt.methods.phrases.representation import PhraseRepresentation
 from syntax_nmt.methods.phrases.segmentation import ngram_phrases, parsed_phrases
 from syntax_nmt.methods.phrases.transparent_attention import TransparentAttention
-from syntax_nmt.option_checks import refuse_together
+from syntax_nmt.option_checks import check_from_one, refuse_together
 
 
 class EncoderPhrases(TransformerEncoderExtension):
@@ -151,16 +152,19 @@ class DecoderPhrases(TransformerDecoderExtension):
         encoder_out: dict[str, list[Tensor]] | None,
         incremental_state: IncrementalState | None,
     ) -> Iterable[Mapping[str, Any]]:
-        """The arguments `phrases`, `phrase_padding` and `tokens` of :class:`PhraseDecoderLayer`.
+        """The arguments `phrases`, `phrase_padding` and `tokens` of :class:`PhraseDecoderLayer`: in
+        a search once a sentence, as its hypotheses share them.
 
         Args:
             layers: of the decoder; they cache the projections of phrases in a search.
             encoder_out: of the encoder; not read once they are cached.
         """
-        if layers[0].phrase_combination.attention.is_cached(incremental_state):
+        attention: MappedAttention = layers[0].phrase_combination.attention
+        if attention.is_cached(incremental_state):
             return [{"phrases": None, "phrase_padding": None}] * len(layers)
         assert encoder_out is not None
-        memory = PhraseMemory.of(encoder_out)
+        hypotheses = attention.rows_of_a_sentence(incremental_state)
+        memory = PhraseMemory.of(encoder_out, hypotheses)
         phrases = [memory.vectors[-1]] * len(layers)
         if self.phrases is not None:
             phrases = list(self.phrases(memory.vectors))
@@ -196,6 +200,7 @@ def phrase_sizes(options: PhraseOptions, cfg: TransformerConfig) -> PhraseSizes:
         "--phrase-segmentation", cfg,
         "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
     )  # fmt: skip
+    check_from_one(options, ["phrase_hidden_dim", "phrase_combine_dim"])
     hidden_dim = options.phrase_hidden_dim or cfg.encoder.embed_dim
     return PhraseSizes(
         summary=options.phrase_summary,

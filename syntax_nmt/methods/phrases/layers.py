@@ -149,9 +149,11 @@ class PhraseDecoderLayer(FusedDecoderLayer):
             self_attn_padding_mask: B×T, True = pad.
             need_attn: return the weights of the source cross-attention, averaged over heads.
             need_head_weights: return those of each head.
-            phrases: P×B×C; may be None once incremental decoding has cached their projections.
+            phrases: P×B×C, in a search a row a sentence; may be None once their projections are
+                cached.
             phrase_padding: B×P, True = no phrase.
-            tokens: what the source cross-attention reads in place of `encoder_out`, S×B×C.
+            tokens: what the source cross-attention reads in place of `encoder_out`, S×B×C, in a
+                search a row a sentence.
 
         Returns:
             T×B×C, the weights or None, and None for a state that only fairseq's ONNX export has.

@@ -51,7 +51,7 @@ class MappedAttention(FusedMultiheadAttention):
 
         Args:
             query: T×B×C.
-            memory: P×B×C; may be None if its projections are cached.
+            memory: P×B×C, in a search a row a sentence; may be None if its projections are cached.
             padding: B×P, True = masked.
             incremental_state: the cache of incremental decoding.
             pair: V and b, C → K, and W, C → K.
@@ -67,9 +67,6 @@ class MappedAttention(FusedMultiheadAttention):
                     need_weights=False, static_kv=True,
                 )  # fmt: skip
                 return pair(query, attended)
-            if incremental_state is not None and self.beam_size > 1:
-                memory = memory[:, :: self.beam_size]
-                padding = None if padding is None else padding[:: self.beam_size]
             cached = self._map(memory, padding, pair)
             if incremental_state is not None:
                 self._set_input_buffer(incremental_state, dict(cached._asdict()))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from syntax_nmt.backbone.packing import rearranged_rows
+from syntax_nmt.backbone.packing import once_a_sentence, rearranged_rows
 
 VECTORS, PADDING, TOKENS, ROWS = (
     "phrases", "phrase_padding_mask", "transparent_tokens", "phrase_rows",
@@ -41,23 +41,19 @@ class PhraseMemory:
         encoder_out[TOKENS] = self.tokens
 
     @classmethod
-    def of(cls, encoder_out: dict[str, list[Tensor]]) -> PhraseMemory:
-        """The phrases of each row of what an encoder returned.
+    def of(cls, encoder_out: dict[str, list[Tensor]], hypotheses: int = 1) -> PhraseMemory:
+        """The phrases of each sentence of what an encoder returned.
 
         Args:
             encoder_out: rearranged any number of times.
+            hypotheses: how many of each sentence stand side by side.
         """
-        vectors, padding, tokens = (
-            encoder_out[VECTORS],
-            encoder_out[PADDING][0],
-            encoder_out[TOKENS],
+        rows = encoder_out.get(ROWS), hypotheses
+        vectors, tokens = (
+            [once_a_sentence(x, *rows, dim=1) for x in encoder_out[name]]
+            for name in (VECTORS, TOKENS)
         )
-        if ROWS in encoder_out:
-            rows = encoder_out[ROWS][0]
-            vectors = [x.index_select(1, rows) for x in vectors]
-            padding = padding.index_select(0, rows)
-            tokens = [x.index_select(1, rows) for x in tokens]
-        return cls(vectors, padding, tokens)
+        return cls(vectors, once_a_sentence(encoder_out[PADDING][0], *rows), tokens)
 
     @staticmethod
     def reorder(

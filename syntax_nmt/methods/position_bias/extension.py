@@ -17,7 +17,7 @@ from syntax_nmt.backbone.transformer_extension import (
 )
 from syntax_nmt.methods.position_bias.bias import DECAY, PositionBias, build_position_bias
 from syntax_nmt.methods.position_bias.options import PositionBiasOptions
-from syntax_nmt.option_checks import check_lowest_layers, refuse_together
+from syntax_nmt.option_checks import lowest_layers, refuse_together
 
 # As many layers have gates in Harada and Watanabe (2021), whose control it is.
 _DECAY_LAYERS = 2
@@ -35,12 +35,12 @@ class _Biased(Extension):
             "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
             "encoder_xformers_att_config", "decoder_xformers_att_config",
         )  # fmt: skip
-        kind, layers = self.options.position_bias, options.position_bias_layers
-        if layers is None:
-            layers = min(_DECAY_LAYERS, stack.layers) if kind == DECAY else stack.layers
-        else:
-            check_lowest_layers("--position-bias-layers", layers, stack.layers, stack.name)
-        self.layers = range(layers)
+        kind = self.options.position_bias
+        usual = _DECAY_LAYERS if kind == DECAY else stack.layers
+        given = options.position_bias_layers
+        self.layers = lowest_layers(
+            "--position-bias-layers", given, usual, stack.layers, stack.name
+        )
         self.bias: PositionBias = build_position_bias(kind, stack.heads, stack.name == DECODER)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:

@@ -30,6 +30,7 @@ from syntax_nmt.methods.relation_network.options import (
     RelationOptions,
 )
 from syntax_nmt.methods.relation_network.top import RelationOnTop
+from syntax_nmt.option_checks import check_from_one, check_from_zero
 
 Kernels = tuple[tuple[int, int], ...]
 
@@ -123,7 +124,13 @@ def is_used_on_transformer(name: str, options: Any) -> bool:
 def build_relation_network(
     width: int, kernels: Kernels, options: RelationOptions
 ) -> RelationNetworkLayer:
-    """A layer of relations between words."""
+    """A layer of relations between words.
+
+    Raises:
+        UserError: a size is none.
+    """
+    check_from_one(options, ["relation_hidden_dim", "relation_block"])
+    check_from_zero(options, ["relation_kept_pairs"])
     return RelationNetworkLayer(
         width,
         kernels=kernels,

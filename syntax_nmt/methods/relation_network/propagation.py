@@ -8,17 +8,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from syntax_nmt.backbone.block_size import BlockSize
 from syntax_nmt.backbone.linear_of_pair import LinearOfPair
 from syntax_nmt.backbone.numerics import exact_type
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.methods.relation_network.convolutions import SLOPE
 
 _HIDDEN_LAYERS = 4
-# Defaults on a CPU and on a GPU: numbers in a hidden layer of a block, few enough for the CPU's
-# cache and enough to keep the GPU busy; and those stored for the backward pass, 256 MB and 1 GB in
-# float32.
-_BLOCK = 2**18, 2**23
-_KEPT = 2**26, 2**28
+# Defaults: numbers in a hidden layer of a block, and numbers stored for the backward pass, 256 MB
+# and 1 GB in float32.
+_BLOCK = BlockSize(cpu=2**18, gpu=2**23)
+_KEPT = BlockSize(cpu=2**26, gpu=2**28)
 
 
 class GraphPropagation(nn.Module):
@@ -72,13 +72,12 @@ class GraphPropagation(nn.Module):
         Returns:
             r, N×hidden_dim.
         """
-        on_gpu = int(words.device.type != "cpu")
         first, second = self.of_pair.first(words), self.of_pair.second(words)
         hidden_dim = self.of_pair.first.out_features
-        block = _BLOCK[on_gpu] // hidden_dim if self.block is None else self.block
+        block = _BLOCK.on(words.device) // hidden_dim if self.block is None else self.block
         kept_pairs = self.kept_pairs
         if kept_pairs is None:
-            kept_pairs = _KEPT[on_gpu] // (_HIDDEN_LAYERS * hidden_dim)
+            kept_pairs = _KEPT.on(words.device) // (_HIDDEN_LAYERS * hidden_dim)
         padded = self.pads_on(words.device)
         blocks: Iterator[tuple[Tensor, ...]]
         if padded:

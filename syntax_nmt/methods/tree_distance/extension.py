@@ -17,7 +17,7 @@ from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_distance.distances import DistanceChange
 from syntax_nmt.methods.tree_distance.options import NORMAL, TreeDistanceOptions
-from syntax_nmt.option_checks import check_dropouts, check_lowest_layers, refuse_together
+from syntax_nmt.option_checks import check_dropouts, lowest_layers, refuse_together
 
 _NORMAL_LAYERS = 3
 
@@ -44,13 +44,11 @@ class TreeDistances(TransformerEncoderExtension):
                 "published one is 1"
             )
         check_dropouts(options, ["tree_distance_ignoring"])
-        layers = options.tree_distance_layers
-        if layers is None:
-            is_normal = options.tree_distance == NORMAL
-            layers = min(_NORMAL_LAYERS, stack.layers) if is_normal else stack.layers
-        else:
-            check_lowest_layers("--tree-distance-layers", layers, stack.layers, stack.name)
-        self.layers = range(layers)
+        usual = _NORMAL_LAYERS if options.tree_distance == NORMAL else stack.layers
+        given = options.tree_distance_layers
+        self.layers = lowest_layers(
+            "--tree-distance-layers", given, usual, stack.layers, stack.name
+        )
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """What computes changes, without parameters."""

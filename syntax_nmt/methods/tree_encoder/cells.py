@@ -1,10 +1,12 @@
 """The gated units of tree encoders (Chen et al., ACL 2017, sections 3.1 and 3.2)."""
 
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.gru import GATES, gru_step, square_matrices
 from syntax_nmt.backbone.repeated_product import RepeatedProduct, StepLinear, repeated, split_after
 from syntax_nmt.methods.tree_encoder.levels import Levels
 
@@ -44,6 +46,10 @@ class GatedMerge(nn.Module):
         shift = self.bias[_OF_MERGE * width :]
         new = (resets * of_candidates(children)).sum(dim=0, keepdim=True).add(shift).tanh()
         return (keeps * torch.cat([children, new.to(children.dtype)])).sum(dim=0)
+
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply the children's states."""
+        return square_matrices(self.left.weight, self.right.weight, count=_OF_MERGE + 1)
 
     def products(self) -> Products:
         """Two products: of both children, N×2·D, the logits of the five gates; of each child,
@@ -128,6 +134,10 @@ class DownwardStates(nn.Module):
                 new = gru_step(inputs.flatten(0, 1), hidden, of_both)
                 states = torch.cat([states, new])
         return torch.zeros_like(table).index_copy(0, rows, states.to(table.dtype))
+
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply the parent's state."""
+        return square_matrices(self.hidden.weight, count=2 * GATES)
 
 
 def phrases_of(table: Tensor, levels: Levels) -> Tensor:

@@ -1,9 +1,11 @@
 """What attention has attended to, for each node of a tree (Chen et al., 2017, section 4)."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.gru import GATES, gru_step
+from syntax_nmt.backbone.gru import GATES, gru_step, square_matrices
 from syntax_nmt.backbone.repeated_product import (
     JointProduct,
     RepeatedProduct,
@@ -43,6 +45,10 @@ class Coverage(nn.Module):
     def step_layers(self) -> tuple[StepLinear, ...]:
         """The linear maps of a step, but those of nodes, which :class:`CoverageSteps` has."""
         return (self.state,)
+
+    def recurrent_matrices(self) -> Iterator[Tensor]:
+        """The matrices by which gates multiply C."""
+        return square_matrices(self.hidden.weight)
 
     def of_vectors(self) -> JointProduct:
         """The product that maps C to the summand of keys, A, and to the GRU's hidden product."""

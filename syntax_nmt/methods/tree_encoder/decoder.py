@@ -8,6 +8,7 @@ from torch import Tensor
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
 from syntax_nmt.backbone.attentive_recurrence import AttentiveGRU, Recurrence
+from syntax_nmt.backbone.extension import Target
 from syntax_nmt.backbone.numerics import with_gradients_of
 from syntax_nmt.backbone.repeated_product import repeated
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder, Steps
@@ -125,14 +126,15 @@ class NodeDecoder(RNNDecoder):
         self,
         tokens: Tensor,
         words: Tensor,
-        state: Tensor,
+        states: list[Tensor],
         memory: AttentionMemory,
         kept: Mapping[str, Tensor] | None,
+        target: Target,
     ) -> Steps:
         assert isinstance(memory, TreeMemory)
         before = None if kept is None else kept.get(_COVERAGE)
-        states, weights, after = self.recurrence(words, state, before, memory)
-        return Steps(states, weights, {} if after is None else {_COVERAGE: after})
+        found, weights, after = self.recurrence(words, states[0], before, memory)
+        return Steps(found, weights, {} if after is None else {_COVERAGE: after})
 
     def _of_tokens(self, weights: Tensor, memory: AttentionMemory) -> Tensor:
         assert isinstance(memory, TreeMemory)

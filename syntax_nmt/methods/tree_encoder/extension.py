@@ -34,6 +34,7 @@ from syntax_nmt.methods.tree_encoder.options import (
     TREE,
     TreeEncoderOptions,
 )
+from syntax_nmt.option_checks import check_from_one
 
 
 class TreeStates(RNNEncoderExtension):
@@ -119,8 +120,8 @@ class NodeAttention(RNNDecoderExtension):
 
     def __init__(self, options: TreeEncoderOptions, stack: RNNDecoderStack) -> None:
         super().__init__(options, stack)
-        if options.tree_coverage != NONE and options.coverage_dim < 1:
-            raise UserError(f"--coverage-dim {options.coverage_dim}: give a number from 1 on")
+        if options.tree_coverage != NONE:
+            check_from_one(options, ["coverage_dim"])
 
     @classmethod
     def is_on(cls, options: TreeEncoderOptions, stack: RNNDecoderStack) -> bool:

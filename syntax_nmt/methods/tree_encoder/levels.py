@@ -20,11 +20,14 @@ class Levels:
         padding: B×S, True = pad.
 
     Attributes:
-        tokens: rows of tokens, B·S.
+        tokens: number of rows of tokens, B·S.
+        count: number of merges, of all sentences.
+        sizes: of them at each height, from 1; a single 0 where there are none.
         children: of each level from the lowest, N×2 rows.
         merges: B×P, the row of each merge; beyond the table where there is none.
         roots: B, the row of the root; EOS where a sentence has no tree.
         has_root: B, False = the sentence has no tree. A single token is its own tree.
+        last: B, the column of the last token, EOS.
     """
 
     def __init__(self, trees: Tensor, sizes: Sequence[int], padding: Tensor) -> None:
@@ -44,14 +47,13 @@ class Levels:
         pairs = numbers[..., :2].flatten(1).clamp(min=0)
         rows = own.gather(1, pairs).view(-1, 2)[by_height]
         self.children = rows[: self.count].split(self.sizes)
+        self.last = torch.where(padding, 0, torch.arange(columns, device=device)).amax(dim=1)
         self.roots, self.has_root = self._roots(heights.gt(0), own, padding)
 
     def _roots(self, is_merge: Tensor, own: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
         columns = torch.arange(padding.size(1), device=padding.device)
-        real = ~padding
-        first = torch.where(real, columns, padding.size(1) - 1).amin(dim=1)
-        self.last = torch.where(real, columns, 0).amax(dim=1)  # EOS
-        count, words = is_merge.sum(dim=1), real.sum(dim=1) - 1
+        first = torch.where(padding, padding.size(1) - 1, columns).amin(dim=1)
+        count, words = is_merge.sum(dim=1), (~padding).sum(dim=1) - 1
         of_merge = padding.size(1) + count - 1
         is_single = words.eq(1)
         root = torch.where(is_single, first, self.last)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from syntax_nmt.backbone.additive_attention import AttentionMemory
+from syntax_nmt.backbone.extension import Target
 from syntax_nmt.backbone.rnn_decoder import RNNDecoder, Steps
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.variational.recurrence import VariationalGRU, words_to_come
@@ -37,9 +38,10 @@ class VariationalDecoder(RNNDecoder):
         self,
         tokens: Tensor,
         words: Tensor,
-        state: Tensor,
+        states: list[Tensor],
         memory: AttentionMemory,
         kept: Mapping[str, Tensor] | None,
+        target: Target,
     ) -> Steps:
         following = None
         if self.training and self.recurrence.posterior is not None:
@@ -50,6 +52,6 @@ class VariationalDecoder(RNNDecoder):
                 )
             come = words_to_come(tokens.t(), self.dictionary.pad(), self.dictionary.eos()).t()
             following = self.dropout_in(self.embed_tokens(come))
-        states, weights, gaussians = self.recurrence(words, state, memory, following)
+        found, weights, gaussians = self.recurrence(words, states[0], memory, following)
         parts = [part.transpose(0, 1) for gaussian in gaussians for part in gaussian]
-        return Steps(states, weights, extra={name: [part] for name, part in zip(_NAMES, parts)})
+        return Steps(found, weights, extra={name: [part] for name, part in zip(_NAMES, parts)})

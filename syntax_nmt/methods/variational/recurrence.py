@@ -1,5 +1,6 @@
 """The steps of a variational decoder: a conditional GRU with a latent variable."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -44,15 +45,18 @@ class VariationalGRU(Recurrence):
         self.latent_projection = StepLinear(latent_dim, GATES * steps.state_dim, bias=False)
 
     def remember(self, encoded: Tensor, padding: Tensor, **further: Tensor) -> AttentionMemory:
-        """The source input of all steps: beside that of the GRU those of prior and posterior.
+        """The source input of all steps: beside that of the GRU that of the prior, and in training
+        of the posterior.
 
         Args:
             encoded: B×S×M.
             padding: B×S, True = pad.
         """
         memory = self.steps.remember(encoded, padding)
-        of_latent = [gaussian.context(encoded) for gaussian in self._gaussians()]
-        return replace(memory, values=torch.cat([memory.values, *of_latent], dim=-1))
+        read = [memory.values, self.prior.context(encoded)]
+        if self.training and self.posterior is not None:
+            read.append(self.posterior.context(encoded))
+        return replace(memory, values=torch.cat(read, dim=-1))
 
     def forward(
         self,
@@ -67,45 +71,42 @@ class VariationalGRU(Recurrence):
             words: T×N×E.
             state: N×C, before the first step.
             memory: of :meth:`remember`; N is a multiple of its number of sentences.
-            following: the words y_j to come, T×N×E, for z of the posterior; None = z is the mean of
-                the prior, or in training a sample of it if there is no posterior.
+            following: the words y_j to come, T×N×E, for z of the posterior, in training; None = z
+                is the mean of the prior, or in training a sample of it if there is no posterior.
 
         Returns:
             the states T×N×C, the attention weights T×N×S, and of all steps, T×N×Z, the prior and,
             with `following`, the posterior.
         """
-        gaussians = self._gaussians() if following is not None else [self.prior]
-        read = [words] if following is None else [words, torch.cat([words, following], dim=-1)]
-        of_words = [gaussian.words(each).unbind() for gaussian, each in zip(gaussians, read)]
-        draws = self._draws(words, following is not None)
-        states, weights, found = [], [], []
-        with repeated(*self.step_layers()):
+        gaussian, place, read = self.prior, 0, words
+        if following is not None:
+            assert self.posterior is not None
+            gaussian, place, read = self.posterior, 1, torch.cat([words, following], dim=-1)
+        of_words, draws = gaussian.words(read), self._draws(words, following is not None)
+        states, weights, found, read_by_prior = [], [], [], []
+        with repeated(*self._step_layers(gaussian)):
             for j, inputs in enumerate(self.steps.input_projection(words).unbind()):
                 between = gru_step(inputs, self.steps.hidden_projection(state), state)
                 hidden, attended = self.steps.attend(between, memory)
                 context, *contexts = self._split(memory.input_of(attended))
-                chosen = [
-                    gaussian(each[j], of_source, between)
-                    for gaussian, each, of_source in zip(gaussians, of_words, contexts)
-                ]
-                z = chosen[-1].mean if draws is None else sample(chosen[-1], draws[j])
+                chosen = gaussian(of_words[j], contexts[place], between)
+                z = chosen.mean if draws is None else sample(chosen, draws[j])
                 latent = torch.tanh(self.latent(z.to(between.dtype)))
                 state = gru_step(context + self.latent_projection(latent), hidden, between)
                 states.append(state)
                 weights.append(attended)
                 found.append(chosen)
-        steps = tuple(
-            Gaussian(*(torch.stack(part) for part in zip(*of_step))) for of_step in zip(*found)
-        )
-        return torch.stack(states), torch.stack(weights), steps
+                read_by_prior.append((contexts[0], between))
+        of_steps = Gaussian(*_stacked(found))
+        gaussians: tuple[Gaussian, ...] = (of_steps,)
+        if following is not None:  # no step has read the prior
+            gaussians = (self.prior(self.prior.words(words), *_stacked(read_by_prior)), of_steps)
+        return torch.stack(states), torch.stack(weights), gaussians
 
-    def step_layers(self) -> tuple[StepLinear, ...]:
-        """The linear maps of a step."""
-        of_latent = (layer for each in self._gaussians() for layer in each.step_layers())
-        return (*self.steps.step_layers(), *of_latent, self.latent, self.latent_projection)
-
-    def _gaussians(self) -> list[StepGaussian]:
-        return [each for each in (self.prior, self.posterior) if each is not None]
+    def _step_layers(self, gaussian: StepGaussian) -> tuple[StepLinear, ...]:
+        """The linear maps of a step with this Gaussian."""
+        of_latent = (*gaussian.step_layers(), self.latent, self.latent_projection)
+        return (*self.steps.step_layers(), *of_latent)
 
     def _split(self, source: Tensor) -> list[Tensor]:
         """The contexts of the GRU and of each Gaussian."""
@@ -121,6 +122,11 @@ class VariationalGRU(Recurrence):
         shape = *words.shape[:2], self.latent_dim
         kind = torch.promote_types(words.dtype, torch.float32)
         return torch.randn(shape, device=words.device, dtype=kind) * self.noise
+
+
+def _stacked(steps: Sequence[tuple[Tensor, ...]]) -> Iterator[Tensor]:
+    """Each part of all steps, T×…"""
+    return map(torch.stack, zip(*steps))
 
 
 def words_to_come(previous: Tensor, pad: int, eos: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 import math
 import random
+import shutil
 
 import pytest
 import torch
@@ -269,8 +270,10 @@ def test_labels_equal_the_equations(labels_folder, name, which):
     prefix = "" if on_source else "target_"
     heads, labels = sample[f"{prefix}heads"], sample[f"{prefix}feature_deprel"]
     width = heads.size(1)
-    d = torch.nn.functional.leaky_relu(scorer.dependent(seen["x"]), 0.1).transpose(0, 1)
-    e = torch.nn.functional.leaky_relu(scorer.governor(seen["x"]), 0.1).transpose(0, 1)
+    d, e = (
+        torch.nn.functional.leaky_relu(seen["x"] @ view.weight.t() + view.bias, 0.1).transpose(0, 1)
+        for view in (scorer.dependent, scorer.governor)
+    )
     matrix, left = scorer.of_pairs.weight.view(len(names), 5, 5), scorer.alone
     right_half = scorer.of_pairs.bias.view(len(names), 5)
     later = 0 if on_source else 1  # the step that reads a word comes after the one for it
@@ -308,12 +311,16 @@ def test_labels_equal_the_equations(labels_folder, name, which):
     torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-8)
 
 
-def test_the_best_labels_are_those_of_the_logits(labels_folder):
+@pytest.mark.parametrize("root", ["root", "ROOT"])
+def test_the_best_labels_are_those_of_the_logits(labels_folder, tmp_path, root):
     """Roots are `root`, other arcs are not; values without a meaning are never chosen."""
-    model, task, _ = labelled(labels_folder, "source")
+    folder = shutil.copytree(labels_folder, tmp_path / "data")
+    labels = folder / "dict.deprel.txt"
+    labels.write_text(labels.read_text().replace("root", root))
+    model, task, _ = labelled(folder, "source")
     sample = annotated_batch(model, task, random_sentences([9, 6]), random_sentences([5, 8], 9))
     arcs = model(**sample["net_input"])[1]["arc_labels"]
-    assert arcs.names == ("<unk>", "acl", "acl:relcl", "nsubj", "root", "_")
+    assert arcs.names == ("<unk>", "acl", "acl:relcl", "nsubj", root, "_")
     best = arcs.best(0, 8)
     for head in range(8):
         logits = arcs.logits(torch.full((2, 9), head))[0, :8]

@@ -4,6 +4,7 @@ import latent_phrase_loops as loops
 import pytest
 import torch
 
+from syntax_nmt.backbone.block_size import BlockSize
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention
 
 C, H, T = 12, 3, 9
@@ -116,7 +117,7 @@ def test_a_bias_of_each_head_beside_the_gates_of_some_heads_at_a_time(monkeypatc
     explicit, _ = attention(x, x, x, need_weights=True, bias=bias)
     torch.testing.assert_close(whole, explicit)
     (expected,) = torch.autograd.grad(whole.square().sum(), bias)
-    monkeypatch.setattr(f"{PhraseGatedAttention.__module__}._PAIRS", 1)
+    monkeypatch.setattr(f"{PhraseGatedAttention.__module__}._PAIRS", BlockSize(1, 1))
     in_parts, _ = attention(x, x, x, need_weights=False, bias=bias)
     torch.testing.assert_close(in_parts, whole)
     (got,) = torch.autograd.grad(in_parts.square().sum(), bias)

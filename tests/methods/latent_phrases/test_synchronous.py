@@ -220,6 +220,7 @@ def test_models_that_do_not_fit(folder, arch, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ("--sync-margin=nan", "--sync-margin nan: give a number from 0 on"),
         ("--sync-cross-layers=0,1", "go with --sync-loss attention"),
         ("--sync-loss=attention --sync-cross-layers=x", "--sync-cross-layers x"),
         ("--sync-loss=attention --sync-cross-layers=0", "give equally many"),

@@ -34,6 +34,7 @@ LOSS = ("--criterion=factor_cross_entropy", "--target-factor-weight=0.7")
 MODELS = {
     "transformer": ("factor_transformer",),
     "pre-norm": ("factor_transformer", "--decoder-normalize-before"),
+    "narrow": ("factor_transformer", "--decoder-output-dim=8"),
     "rnn": ("factor_rnn",),
     "rnn+transformer": (
         *("syntax_hybrid", "--encoder-family=rnn", "--decoder-family=transformer"),

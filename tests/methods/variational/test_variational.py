@@ -96,7 +96,11 @@ def test_equals_loops_with_gradients(case, monkeypatch):
     recurrence.noise = NOISE
     recurrence.train(case != "evaluation")
     memory = recurrence.remember(h, torch.zeros(2, TOKENS, dtype=torch.bool))
+    assert memory.values.size(-1) == 3 * C + Z * (1 + (case == "posterior")), "what nothing reads"
+    calls = []
+    recurrence.prior.register_forward_hook(lambda *each: calls.append(each))
     states, weights, gaussians = recurrence(words, state, memory, following)
+    assert len(calls) == (1 if case == "posterior" else STEPS)
     monkeypatch.undo()
     assert len(gaussians) == 1 + (case == "posterior")
     total = states.new_zeros(())
