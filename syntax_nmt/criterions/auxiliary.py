@@ -79,7 +79,8 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
             reduce: sum the translation loss over the batch.
 
         Returns:
-            the loss, the number that its gradient is divided by, and sums for the log.
+            the loss, the number that its gradient is divided by, and sums for the log. Without
+            `reduce` the loss is of each token, with the sum of the auxiliary losses added to it.
 
         Raises:
             UserError: the model lacks what the criterion needs.

@@ -1,4 +1,5 @@
-"""A batch's annotation as padded tensors, gathered without a loop over tokens.
+"""A batch's annotation as padded tensors, gathered without a loop over tokens, except
+heights of trees, which need one over merges.
 
 Shapes: B sentences, S padded source width, T padded target width (EOS included), P phrases.
 `left_pad` is the side on which fairseq padded the tokens; the result has the same padding.

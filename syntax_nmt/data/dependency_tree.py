@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from syntax_nmt.data.character_alignment import is_punctuation, spelling, words_of_tokens
@@ -149,6 +150,7 @@ class DependencyTree:
         return spans
 
 
+@lru_cache(maxsize=1 << 16)  # tags and relations are few
 def one_token(value: str) -> str:
     """A value of a column where spaces are separators: `_` for each run of them, and for none."""
     return "_".join(value.split()) or "_"

@@ -12,6 +12,7 @@ import numpy as np
 from fairseq.data import FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator
 
+from syntax_nmt.data.text_columns import counted
 from syntax_nmt.errors import UserError
 
 
@@ -62,7 +63,7 @@ def _refuse_long_sentence(dataset: FairseqDataset, options: dict[str, Any], limi
     """
     limit = options.get("max_tokens")
     kept, _ = dataset.filter_indices_by_size(np.arange(len(dataset)), options.get("max_positions"))
-    longest = max(map(dataset.num_tokens, kept), default=0)
+    longest = int(dataset.num_tokens_vec(kept).max(initial=0))
     if limit is not None and longest > limit:
         raise UserError(
             f"{limit_of} {limit}: a sentence has {longest} tokens: give at least as many"
@@ -102,7 +103,8 @@ def within_limits(
     if len(skipped) == 0:
         return kept
     one, first = ("sentence", 0) if before is None else ("line", before + 1)
-    named = [f"{first + int(i)} ({_text(dataset.size(i))} tokens)" for i in skipped]
+    shown = skipped[: _NAMED if before is None else None]  # of a buffer all
+    named = [f"{first + int(i)} ({_text(dataset.size(i))} tokens)" for i in shown]
     allowed = f"the limit is {_text(limits)} tokens, EOS counts"
     if before is None:
         allowed += "; the first sentence is 0"  # as in what fairseq prints
@@ -119,9 +121,8 @@ def within_limits(
     if len(kept) == 0:
         raise UserError(f"every sentence is too long, such as {named[0]} ({allowed}): shorten them")
     more = ", …" if len(skipped) > _NAMED else ""
-    count = "1 sentence is" if len(skipped) == 1 else f"{len(skipped):,} sentences are"
-    names = ", ".join(named[:_NAMED])
-    logger.warning(f"{count} too long ({allowed}) and skipped: {names}{more}")
+    count = f"{counted(len(skipped), 'sentence')} {'is' if len(skipped) == 1 else 'are'}"
+    logger.warning(f"{count} too long ({allowed}) and skipped: {', '.join(named)}{more}")
     return kept
 
 

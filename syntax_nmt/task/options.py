@@ -43,8 +43,8 @@ class ProgramOptions(TranslationConfig):
     update_freq: Any = II("optimization.update_freq")  # noqa: RUF009  a list, by its name
 
 
-# An option a kind: load_dependencies, load_phrases, load_chunks, load_trees. Python 3.12 knows by
-# itself which module a made class is of.
+# An option for each of LOADED_KINDS, such as load_dependencies. Python 3.12 knows by itself which
+# module a made class is of.
 _LoadingOptions: Any = make_dataclass(
     "LoadingOptions",
     [(kind.option, bool, option(False, kind.help)) for kind in LOADED_KINDS],

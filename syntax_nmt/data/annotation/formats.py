@@ -138,8 +138,10 @@ class _Conllu(AnnotationFormat):
         self, annotation: DependencyTree, words: Sequence[str], place: Place, corpus: str
     ) -> Transferred[DependencyTree] | None:
         """See :func:`~syntax_nmt.data.annotation_transfer.transfer_dependencies`."""
-        forms = [span.form for span in annotation.surface_spans()]
         found = transfer_dependencies(annotation, words)
+        if found is not None:
+            return found
+        forms = [span.form for span in annotation.surface_spans()]
         return of_this_text(found, forms, words, str(place), corpus)
 
     def write(self, annotation: DependencyTree | None, words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from syntax_nmt.data.chunks import OUTSIDE
 from syntax_nmt.data.figures.text_figures import SegmentedBlock, ratio, row_sums
 from syntax_nmt.data.figures.word_trees import WordTrees, lift_heads
 from syntax_nmt.data.ragged import RaggedArray
-from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
+from syntax_nmt.data.text_columns import count_text, counted, decimal_text, share_text
 
 # The head of a column, the figure that it has, and its format.
 Column = tuple[str, str, Callable[[Any], str]]
@@ -35,7 +35,7 @@ class Faults:
     def messages(self) -> list[str]:
         """One for each kind of fault."""
         return [
-            f"{count} sentence{'s' * (count > 1)} {what} (line {first}{' first' * (count > 1)})"
+            f"{counted(count, 'sentence')} {what} (line {first}{' first' * (count > 1)})"
             for what, (count, first) in self.found.items()
         ]
 
