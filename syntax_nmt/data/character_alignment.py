@@ -143,6 +143,11 @@ def same_spelling(left: str, right: str) -> bool:
     return bool(characters) and characters == spelling([right]).characters
 
 
+def may_continue(token: str, word: str) -> bool:
+    """Whether a token is no mark, or one that the word has."""
+    return not is_punctuation(token) or spelling([token]).characters in spelling([word]).characters
+
+
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(word: str) -> bool:
     """Whether a word has no letter and no digit, escapes undone."""
