@@ -197,7 +197,7 @@ def _is_point(character: str) -> bool:
 def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:
     """Indices of characters that belong together if only punctuation differs; otherwise none."""
     letters = _PUNCTUATION.sub("", left.characters)
-    if not letters or letters != _PUNCTUATION.sub("", right.characters):
+    if letters != _PUNCTUATION.sub("", right.characters):
         return []
     pairs: list[tuple[int, int]] = []
     one = other = 0
