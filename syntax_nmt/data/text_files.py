@@ -18,8 +18,6 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 from syntax_nmt.errors import UserError
 
 _ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the text
-
-
 BYTE_ORDER_MARK = "\ufeff"
 
 
