@@ -34,7 +34,7 @@ _EVALUATED = re.compile(
 )
 # File names may be arbitrary, such as `checkpoints (2)`; no path is evaluated.
 _FILE_NAMES = re.compile(
-    r"data|parser_config|continue_once|replace_unk|filename|"
+    r"data|parser_config|source_segmenter|target_segmenter|continue_once|replace_unk|filename|"
     r".*(path|paths|dir|file|pref|model|codes|project|repo|subset|json|yaml|bpe)"
 )
 # fairseq makes paths of these, and one of its formats hands a path to a shell.

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from syntax_nmt.arguments import add_numbers, natural_int
+from syntax_nmt.commands.shared.annotating import add_root_option
 from syntax_nmt.commands.shared.findings import (
     add_findings_arguments,
     findings_outputs,
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the .conllu file of the training text, for --kind majority",
     )
+    add_root_option(parser)
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -72,5 +74,7 @@ def run(args: argparse.Namespace) -> None:
     read = [file for file in (args.file, args.training) if file is not None]
     check_outputs([args.output, *findings_outputs(args)], read)
     with open_output(args.output) as stream:
-        found = write_control(args.file, args.kind, stream, args.seed, args.training)
+        found = write_control(
+            args.file, args.kind, stream, args.seed, args.training, args.attach_roots
+        )
     write_findings(found, found.findings(), args, stdout_is_free=args.output != STDOUT)

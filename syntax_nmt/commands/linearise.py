@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from syntax_nmt.arguments import add_flags
+from syntax_nmt.commands.shared.annotating import add_root_option
 from syntax_nmt.commands.shared.linearised import add_form_arguments, form_of
 from syntax_nmt.data.annotation import HEADS, PHRASES
 from syntax_nmt.data.annotation_transfer import over_text
-from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.linearised import KEPT, Form, linearised
+from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument("file", metavar="FILE", type=Path, help="a .trees or .conllu file, or .gz")
     add_form_arguments(parser, KEPT)
+    add_root_option(parser)
     add_flags(parser, closing="closing brackets have labels, too: `(NP the cat )NP`")
     parser.add_argument(
         "--output", metavar="FILE", default=STDOUT, help="write here (default: stdout)"
@@ -46,15 +48,15 @@ def run(args: argparse.Namespace) -> None:
         UserError: the file is of another kind, or malformed.
     """
     check_outputs([args.output], [args.file])
-    trees = _trees(args.file)
+    trees = _trees(args.file, args.attach_roots)
     with open_output(args.output) as stream:
         stream.writelines(_lines(trees, form_of(args, KEPT, args.closing)))
 
 
-def _trees(file: Path) -> Iterator[ConstituentTree | DependencyTree | None]:
+def _trees(file: Path, attach_roots: bool) -> Iterator[ConstituentTree | DependencyTree | None]:
     name = file.name.removesuffix(".gz")
     if name.endswith(f".{HEADS.ending}"):
-        return read_conllu(file)
+        return WordAnnotation(file, HEADS, attach_roots).annotations()
     if name.endswith(f".{PHRASES.ending}"):
         return read_tree_file(file)
     raise UserError(

@@ -6,7 +6,7 @@ does not change.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Generic, TypeVar
@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 from syntax_nmt.data.character_alignment import (
     align_by_characters,
     is_punctuation,
+    may_continue,
     same_spelling,
     spelling,
     words_of_tokens,
@@ -137,7 +138,8 @@ def transfer_constituents(
 
     A token of several words replaces the one nearest to the root (the first of equals), and
     punctuation only if it has nothing else. A word of several tokens becomes a constituent of its
-    own part of speech over them.
+    own part of speech over them. A mark that no word has stands beside the word that it follows
+    (or precedes, at the beginning), without a part of speech.
 
     Args:
         tokens: of the corpus line.
@@ -153,18 +155,20 @@ def transfer_constituents(
     ranks = list(zip(map(is_punctuation, tree.words), depths))
     kept = [min(group, key=ranks.__getitem__) if group else None for group in groups]
     owners = _filled(kept)
+    last = _filled([group[-1] if group else None for group in groups])
+    alone = [
+        not (group or may_continue(token, tree.words[word]))
+        for group, token, word in zip(groups, tokens, last)
+    ]
     nodes: list[Constituent] = []
     for node in tree.nodes:
         start, end = bisect_left(owners, node.start), bisect_left(owners, node.end)
         if start == end:
             continue  # its words are in other tokens
-        whole = node.leaf and end - start > 1
-        nodes.append(Constituent(node.label, start, end, node.depth, node.leaf and not whole))
-        if whole:
-            nodes += [
-                Constituent(node.label, token, token + 1, node.depth + 1, True)
-                for token in range(start, end)
-            ]
+        if node.leaf:
+            nodes += _leaves(node, start, end, alone)
+        else:
+            nodes.append(node._replace(start=start, end=end))
     carried = ConstituentTree(tuple(tokens), tuple(nodes), tree.line)
     return Transferred(
         carried,
@@ -172,6 +176,32 @@ def transfer_constituents(
         non_constituent=non_constituent,
         untokenised=_untokenised(tree.words, groups),
     )
+
+
+def _leaves(
+    word: Constituent, start: int, end: int, alone: Sequence[bool]
+) -> Iterator[Constituent]:
+    """The leaves of the tokens from `start` to `end` in place of a word's, and what is over them.
+
+    Args:
+        alone: the tokens that are marks which no word has. Those before and after the word's own
+            tokens stand beside it, unless it is the whole tree.
+    """
+    first, stop = start, end
+    if word.depth:
+        own = [token for token in range(start, end) if not alone[token]]
+        first, stop = own[0], own[-1] + 1
+    several = stop - first > 1
+    for token in range(start, end):
+        if token == first and several:
+            yield word._replace(start=first, end=stop, leaf=False)
+        yield Constituent(
+            "" if alone[token] else word.label,
+            token,
+            token + 1,
+            word.depth + (several and first <= token < stop),
+            True,
+        )
 
 
 def _in_place(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:

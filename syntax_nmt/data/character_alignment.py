@@ -143,6 +143,11 @@ def same_spelling(left: str, right: str) -> bool:
     return bool(characters) and characters == spelling([right]).characters
 
 
+def may_continue(token: str, word: str) -> bool:
+    """Whether a token is no mark, or one that the word has."""
+    return not is_punctuation(token) or spelling([token]).characters in spelling([word]).characters
+
+
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(word: str) -> bool:
     """Whether a word has no letter and no digit, escapes undone."""
@@ -192,7 +197,7 @@ def _is_point(character: str) -> bool:
 def _pairs_by_letters(left: Spelling, right: Spelling) -> list[tuple[int, int]]:
     """Indices of characters that belong together if only punctuation differs; otherwise none."""
     letters = _PUNCTUATION.sub("", left.characters)
-    if not letters or letters != _PUNCTUATION.sub("", right.characters):
+    if letters != _PUNCTUATION.sub("", right.characters):
         return []
     pairs: list[tuple[int, int]] = []
     one = other = 0

@@ -234,7 +234,7 @@ class _BlockParser:
                 self.numbers[roots[1]],
                 f"a second root (words {roots[0] + 1} and {roots[1] + 1} both have HEAD 0): "
                 f"use a parser that gives one root, mark the sentence '# parse = none', or give "
-                f"--attach-roots to prepare or binarize, and one word stays the root",
+                f"--attach-roots (to prepare, binarize, control, linearise), and one stays",
             )
         cycle = find_cycle(heads)
         if cycle:

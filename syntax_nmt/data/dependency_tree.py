@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from syntax_nmt.data.character_alignment import is_punctuation, spelling, words_of_tokens
+from syntax_nmt.data.character_alignment import is_punctuation, may_continue, words_of_tokens
 
 CONTINUATION = "goeswith"
 """The relation of Universal Dependencies for later parts of a split word."""
@@ -101,7 +101,7 @@ class DependencyTree:
             heads.append(goes_on if word is None else home[self.heads[word]])
             kept.append(word)
             continued = groups[goes_on][-1]
-            if word is None and _may_continue(tokens[token], self.words[continued]):
+            if word is None and may_continue(tokens[token], self.words[continued]):
                 word = continued
             owners.append(word)
 
@@ -154,11 +154,6 @@ class DependencyTree:
 def one_token(value: str) -> str:
     """A value of a column where spaces are separators: `_` for each run of them, and for none."""
     return "_".join(value.split()) or "_"
-
-
-def _may_continue(token: str, word: str) -> bool:
-    """Whether a token is no mark, or one that the word has."""
-    return not is_punctuation(token) or spelling([token]).characters in spelling([word]).characters
 
 
 def word_depths(heads: Sequence[int]) -> list[int]:

@@ -6,8 +6,9 @@ of a piece says that the word continues). A piece belongs to exactly one word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ NO_SUBWORDS: Final = "none"
 SCHEMES: Final = (SENTENCEPIECE, SUBWORD_NMT, NO_SUBWORDS)
 
 OPENER = "▁"
+_BYTE = re.compile("<0x[0-9A-F]{2}>")  # of a character that sentencepiece does not know
 CONTINUED = "@@"
 _LINES_LOOKED_AT = 100_000
 
@@ -160,8 +162,21 @@ def _sentencepiece(pieces: Sequence[str], where: str) -> list[int]:
     return counts
 
 
+def _with_characters(pieces: Sequence[str]) -> Iterator[str]:
+    """Pieces of sentencepiece in which characters stand for their bytes (`<0xC3>` `<0xA9>` for é).
+
+    What is no UTF-8 becomes U+FFFD, and so does a space or line end, which no word has.
+    """
+    for in_bytes, group in groupby(pieces, key=lambda piece: _BYTE.fullmatch(piece) is not None):
+        if in_bytes:
+            text = bytes(int(piece[3:5], 16) for piece in group).decode(errors="replace")
+            yield re.sub(r"\s", "\ufffd", text)
+        else:
+            yield from group
+
+
 def join_pieces(pieces: Sequence[str], counts: Sequence[int], scheme: str) -> list[str]:
-    """The words of a segmented line.
+    """The words of a segmented line; bytes of sentencepiece become the characters that they spell.
 
     Args:
         pieces: the segmented line.
@@ -174,7 +189,7 @@ def join_pieces(pieces: Sequence[str], counts: Sequence[int], scheme: str) -> li
         parts = pieces[start : start + count]
         start += count
         if scheme == SENTENCEPIECE:
-            words.append("".join(parts).replace(OPENER, ""))
+            words.append("".join(_with_characters(parts)).replace(OPENER, ""))
         elif scheme == SUBWORD_NMT:
             joined = "".join(part[: -len(CONTINUED)] for part in parts[:-1])
             words.append(joined + parts[-1])

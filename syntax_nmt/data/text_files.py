@@ -18,8 +18,6 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 from syntax_nmt.errors import UserError
 
 _ENCODING = "utf-8-sig"  # a byte order mark at the beginning is no part of the text
-
-
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -85,12 +83,16 @@ def read_lines(path: str | Path, start: int = 0) -> Iterator[str]:
                 number += 1
                 yield line.removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}:{_undecodable_line(path)}: not UTF-8 ({error.reason}): convert the file, "
-            f"for instance with iconv"
-        ) from error
+        raise not_utf8(path, _undecodable_line(path), error) from error
     except OF_GZIP as error:
         raise damaged_gzip(path, number + 1, error) from error
+
+
+def not_utf8(path: str | Path, line: int, error: UnicodeDecodeError) -> UserError:
+    """The message for a file of another encoding."""
+    return UserError(
+        f"{path}:{line}: not UTF-8 ({error.reason}): convert the file, for instance with iconv"
+    )
 
 
 OF_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)

@@ -44,6 +44,14 @@ class WordAnnotation:
             place = Place(self.file, start.line - 1 + line)
             yield place, self.kind.format.attach_roots(entry) if self.attach_roots else entry
 
+    def annotations(self) -> Iterator[Any]:
+        """What the entries hold, over the words of the file; None where a sentence has none.
+
+        Raises:
+            UserError: an entry is malformed; names file and line.
+        """
+        return (self.kind.format.parse(entry, place) for place, entry in self.entries())
+
 
 def zip_checked(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
     """The entries of several files in parallel: (1-based number, one entry of each file).

@@ -12,7 +12,6 @@ from random import Random
 from typing import Any, TextIO
 
 from syntax_nmt.data.annotation import HEADS
-from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.controls.features import Majority, dummy
 from syntax_nmt.data.controls.kinds import (
     BALANCED,
@@ -36,6 +35,7 @@ from syntax_nmt.data.controls.structures import (
     shuffled,
 )
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
+from syntax_nmt.data.word_annotation import WordAnnotation
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
@@ -99,7 +99,12 @@ def _cell(name: str, value: float | None) -> str:
 
 
 def write_control(
-    file: Path, kind: str, output: TextIO, seed: int = 1, training: Path | None = None
+    file: Path,
+    kind: str,
+    output: TextIO,
+    seed: int = 1,
+    training: Path | None = None,
+    attach_roots: bool = False,
 ) -> ControlFigures:
     """Writes the control of an annotation file; sentences without annotation remain without.
 
@@ -109,6 +114,8 @@ def write_control(
         output: an entry for each one of the file, in order.
         seed: of kinds that draw, `shuffled` and `borrowed`.
         training: the `.conllu` file of the training text, for `majority` alone.
+        attach_roots: attaches further roots of a parse to its first one with letters, in both
+            files.
 
     Raises:
         UserError: the kind is of other files, a file is malformed or has nothing to borrow, or
@@ -128,8 +135,9 @@ def write_control(
     if kind in (DUMMY, MAJORITY):
         of = ControlledFeatures()
     kept = _Kept(of)
-    with indexed_entries(file, of) as entries:
-        make = _maker(kind, Random(seed), training, entries, kept)
+    learned = None if training is None else WordAnnotation(training, HEADS, attach_roots)
+    with indexed_entries(WordAnnotation(file, of.kind, attach_roots), of) as entries:
+        make = _maker(kind, Random(seed), learned, entries, kept)
         output.writelines(_entries(entries, make, kept))
     return kept.figures(file, kind, seed)
 
@@ -191,17 +199,16 @@ def _entries(entries: IndexedEntries, make: _Make, kept: _Kept) -> Iterator[str]
 
 
 def _maker(
-    kind: str, random: Random, training: Path | None, entries: IndexedEntries, kept: _Kept
+    kind: str, random: Random, training: WordAnnotation | None, entries: IndexedEntries, kept: _Kept
 ) -> _Make:
     """What makes the new structure of a sentence."""
     if kind == BORROWED:
         return _lent(entries, random, kept)
     changed: Callable[[Any], Any]
     if training is not None:
-        trees = (tree for tree in read_conllu(training, one_root=False) if tree is not None)
-        majority = Majority(trees)
+        majority = Majority(tree for tree in training.annotations() if tree is not None)
         if not majority:
-            raise UserError(f"--training {training}: has no parses: give the training text's")
+            raise UserError(f"--training {training.file}: has no parses: give the training text's")
         changed = majority.of
     elif kind in _OF_CONSTITUENTS:
         changed = _OF_CONSTITUENTS[kind]

@@ -24,7 +24,7 @@ _CHUNK = 20_000
 _OF_FAIRSEQ, _UNKNOWN = frozenset(("<s>", "<pad>", "</s>")), "<unk>"
 _CHANGES = "changes the text when it segments it: train it with --normalization_rule_name=identity"
 _IN_BYTES = (
-    "spells characters that it does not know in bytes, of which no word can be made again: train "
+    "spells characters that it does not know in bytes, and fairseq-generate prints those: train "
     "it with --byte_fallback=false --character_coverage=1.0"
 )
 _TOO_HIGH = re.compile(r"value <= (\d+)")

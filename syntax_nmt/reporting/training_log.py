@@ -7,11 +7,11 @@ what an earlier one did. Curves and the figures of a training are made of it.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from syntax_nmt.data.text_files import open_text, read_lines
+from syntax_nmt.data.text_files import line_starts, not_utf8
 from syntax_nmt.errors import UserError
 
 TRAIN, INTERVAL = "train", "train_inner"
@@ -140,11 +140,15 @@ def read_training_log(path: str | Path) -> TrainingLog:
     return log
 
 
-def _whole_lines(path: str | Path) -> list[str]:
-    """The lines, without a last one that is being written."""
-    lines = list(read_lines(path))
-    with open_text(path) as stream:
-        return lines if stream.read().endswith("\n") else lines[:-1]
+def _whole_lines(path: str | Path) -> Iterator[str]:
+    """The lines, without a last one that is being written, which may end inside a character."""
+    for number, (_, line) in enumerate(line_starts(path), start=1):
+        if not line.endswith(b"\n"):
+            return
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise not_utf8(path, number, error) from error
 
 
 def _measurement(line: str) -> tuple[str, Measurement] | None:

@@ -18,5 +18,10 @@ def plain_hyphens(words: Iterable[str]) -> tuple[str, ...]:
 
 def joined_hyphens(words: Iterable[str]) -> str:
     """A line of words in which hyphens that were split off touch their neighbours again."""
-    line = " ".join(words).replace(f" {JOINT} ", "-")
-    return " ".join(plain_hyphens(line.split(" ")))
+    words = list(words)
+    joints = {place for place in range(1, len(words) - 1) if words[place] == JOINT}
+    line = ""
+    for place, word in enumerate(plain_hyphens(words)):
+        touches = not place or place in joints or place - 1 in joints
+        line += word if touches else f" {word}"
+    return line

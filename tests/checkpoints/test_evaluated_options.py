@@ -13,7 +13,7 @@ from fairseq.tasks import TASK_REGISTRY
 from nonempty import some
 
 from syntax_nmt.checkpoints.loading import MODULES
-from syntax_nmt.checkpoints.options import _FILE_NAMES, is_evaluated
+from syntax_nmt.checkpoints.options import _FILE_NAMES, executable_option, is_evaluated
 
 SOURCE = Path(fairseq.__file__).parent
 EVALUATING = {"eval", "exec", "__import__", "eval_str_list", "eval_str_dict", "eval_bool"}
@@ -90,6 +90,11 @@ def test_no_file_name_is_evaluated(found):
     """The names of files are taken as they are."""
     for _, _, argument in some(found):
         assert is_evaluated(argument) or _FILE_NAMES.fullmatch(argument) is None
+
+
+@pytest.mark.parametrize("name", ["save_dir", "source_segmenter", "target_segmenter"])
+def test_paths_may_hold_anything(name):
+    assert executable_option({name: "models(1)/tok.pt"}) is None
 
 
 def test_the_allowed_models_and_tasks_load_nothing():

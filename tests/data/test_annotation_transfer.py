@@ -157,6 +157,14 @@ def test_heads_over_random_cuts_are_trees():
             0,
         ),
         ("(NP ($ $) (QP (CD 5) (CD m)))", "$5 m", "(NP (QP (CD $5) (CD m)))", 1),
+        (  # marks that no word has
+            "(S (NP (D the) (N cat)) (V sat) (. .))",
+            "« the ca t » sat .",
+            "(S (NP (W «) (D the) (N (N ca) (N t)) (W »)) (V sat) (. .))",
+            0,
+        ),
+        ("(S (N cat) (V sat))", "c * a t sat", "(S (N (N c) (W *) (N a) (N t)) (V sat))", 0),
+        ("(N cat)", "« cat »", "(N (W «) (N cat) (W »))", 0),
     ],
 )
 def test_constituents_by_hand(tree, tokens, expected, non_constituent):

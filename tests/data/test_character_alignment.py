@@ -51,6 +51,10 @@ from syntax_nmt.errors import UserError
         ("והילד קטן", "וְהַיֶּלֶד קָטָן .", [0, 1]),
         ("احمد", "أحمد", [0]),  # as parsers for Arabic normalise it
         ("محمد هنا", "محـــمد هنا", [0, 1]),
+        ("—", "--", [0]),  # no letters at all
+        ("$", "€", [0]),
+        ("...", "… .", [0]),
+        ("( . )", "[ . ]", [0, 1, 2]),
         ("", "", []),
     ],
 )
@@ -70,7 +74,8 @@ def test_long_runs_are_aligned_at_their_ends():
         ("a cat", "a"),
         ("a cat", ""),
         ("", "a"),
-        (".", "!"),
+        ("( )", "! ? ."),  # nothing corresponds
+        (".", ""),
         ("5", "6"),
         ("ż", "z"),
         ("й", "и"),

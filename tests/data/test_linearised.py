@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from commands import syntax_nmt
 
+from syntax_nmt.cli import main
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import format_tree, parse_tree, read_trees
 from syntax_nmt.data.dependency_tree import DependencyTree
@@ -245,6 +246,17 @@ def test_the_command_writes_the_words_of_the_text(tmp_path):
     )
     assert others == ["", "", ""]
     assert read_dependencies(first).relations[-2:] == ("num(mod)", "goeswith")
+
+
+def test_several_roots_of_one_tree(tmp_path):
+    file = tmp_path / "a.conllu"
+    rows = [("1", "«", "ROOT"), ("2", "go", "ROOT"), ("3", "stop", "ROOT")]
+    lines = ["\t".join([n, word, *"____", "0", label, "_", "_"]) for n, word, label in rows]
+    file.write_text("\n".join([*lines, "", ""]), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"a.conllu:2: a second root .* linearise"):
+        main(["linearise", str(file)])
+    attached = syntax_nmt("linearise", file, "--attach-roots").stdout
+    assert attached == "(ROOT (punct « ) go (parataxis stop ) )\n"
 
 
 def test_the_command(tmp_path):

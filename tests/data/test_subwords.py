@@ -14,11 +14,15 @@ CASES = [
     ("sentencepiece", "▁▁ a b", [3], "ab"),
     ("sentencepiece", "▁", [1], ""),
     ("sentencepiece", "", [], ""),
+    ("sentencepiece", "▁ <0xF0> <0x9F> <0xA6> <0x8A> s ▁x <0xC3> <0xA9>", [6, 3], "🦊s xé"),
+    ("sentencepiece", "▁a <0xC3> b <0x0A> <0xE3> <0x80> <0x80>", [7], "a\ufffdb\ufffd\ufffd"),
+    ("sentencepiece", "▁<0x41> ▁< 0x41>", [1, 2], "<0x41> <0x41>"),
     ("subword-nmt", "the ca@@ t@@ s .", [1, 3, 1], "the cats ."),
     ("subword-nmt", "a @@ b", [1, 1, 1], "a @@ b"),
     ("subword-nmt", "a @-@ b", [1, 1, 1], "a @-@ b"),
     ("subword-nmt", "a b@@", [1, 1], "a b@@"),
     ("subword-nmt", "", [], ""),
+    ("subword-nmt", "<0x41>", [1], "<0x41>"),
     ("none", "▁the ca@@ t", [1, 1, 1], "▁the ca@@ t"),
 ]
 

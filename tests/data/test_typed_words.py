@@ -50,6 +50,10 @@ def test_where_the_text_says_something_else_hyphens_are_plain(words, text):
         ("right @-@ click on the top @-@ left - icon", "right-click on the top-left - icon"),
         ("@-@ click @-@", "- click -"),
         ("a@-@b x @-@ y @-@ z", "a@-@b x-y-z"),
+        ("a @-@ @-@ b @-@ @-@ @-@ c", "a--b---c"),
+        ("@-@ @-@ a @-@ @-@", "--a--"),
+        ("@-@", "-"),
+        ("", ""),
     ],
 )
 def test_hyphens_are_joined_where_words_were_cut(words, text):

@@ -80,6 +80,25 @@ def test_majority(tmp_path):
     assert (again, figures["same_share"]) == (TAGGED, 1)
 
 
+TWO_ROOTS = format_conllu(["(", "go", "home"], [1, 1, 1], ["root", "root", "obj"]).replace(
+    "1\t(\t_\t_\t_\t_\t2", "1\t(\t_\t_\t_\t_\t0"
+)
+
+
+@pytest.mark.parametrize("kind", ["borrowed", "dummy", "majority"])
+def test_several_roots(tmp_path, kind):
+    """As `binarize` reads them, of the training text, too."""
+    options = ["--kind", kind]
+    if kind == "majority":
+        (tmp_path / "training.conllu").write_text(TWO_ROOTS, encoding="utf-8")
+        options += ["--training", str(tmp_path / "training.conllu")]
+    with pytest.raises(SystemExit, match=r"conllu:2: a second root .* control"):
+        control(tmp_path, "a.conllu", TWO_ROOTS * 2, *options)
+    text, _ = control(tmp_path, "a.conllu", TWO_ROOTS * 2, *options, "--attach-roots")
+    relations = ["X"] * 3 if kind == "dummy" else ["punct", "root", "obj"]
+    assert columns(text, 6, 7) == [list(row) for row in zip("202", relations)] * 2
+
+
 def test_trees_and_chunks(tmp_path):
     text, _ = control(tmp_path, "a.trees", "(S (A a) (B b))\n()\n(S (X (D d) (E e)))\n")
     assert text == "(S (X (D a) (E b)))\n()\n(S (A d) (B e))\n"

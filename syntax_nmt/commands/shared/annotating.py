@@ -139,6 +139,15 @@ def _named_model(names: Mapping[str, str], text: str) -> tuple[str, Path]:
     return names[name], Path(path)
 
 
+def add_root_option(parser: argparse.ArgumentParser) -> None:
+    """Adds the option for parses with several roots."""
+    add_flags(
+        parser,
+        attach_roots="if a parse has several roots, attach the others to the first that is no "
+        "punctuation",
+    )
+
+
 def add_mismatch_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options for annotation that does not fit its text."""
     parser.add_argument(
@@ -148,11 +157,7 @@ def add_mismatch_options(parser: argparse.ArgumentParser) -> None:
         help="what to do if the words of annotation and text differ after alignment by "
         "characters: stop, or skip (those sentences get no annotation) (default: %(default)s)",
     )
-    add_flags(
-        parser,
-        attach_roots="if a parse has several roots, attach the others to the first that is no "
-        "punctuation",
-    )
+    add_root_option(parser)
 
 
 def add_feature_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, ClassVar
 
 import numpy as np
@@ -246,7 +245,7 @@ class IndexedEntries:
     """An annotation file, checked and copied to a temporary one where each entry's place is known.
 
     Args:
-        file: the file, plain or `.gz`.
+        annotation: the file, of the same kind as `of`.
         copy: an empty file to read and write bytes.
 
     Attributes:
@@ -256,13 +255,13 @@ class IndexedEntries:
         UserError: an entry is malformed.
     """
 
-    def __init__(self, file: Path, of: ControlledKind, copy: IO[bytes]) -> None:
-        self.file, self.kind, self._copy = file, of.kind, copy
+    def __init__(self, annotation: WordAnnotation, of: ControlledKind, copy: IO[bytes]) -> None:
+        self.file, self.kind, self._copy = annotation.file, of.kind, copy
         self.sizes = array("l")
         self._starts, self._lines = array("q", [0]), array("q")
-        for place, entry in WordAnnotation(file, self.kind).entries():
-            annotation = self.kind.format.parse(entry, place)
-            self.sizes.append(0 if annotation is None else of.size(annotation))
+        for place, entry in annotation.entries():
+            found = self.kind.format.parse(entry, place)
+            self.sizes.append(0 if found is None else of.size(found))
             self._lines.append(place.line)
             self._starts.append(
                 self._starts[-1] + copy.write(self.kind.format.entry_text(entry).encode())
@@ -281,11 +280,7 @@ class IndexedEntries:
 
 
 @contextmanager
-def indexed_entries(file: Path, of: ControlledKind) -> Iterator[IndexedEntries]:
-    """The entries of an annotation file, as long as the context lasts.
-
-    Args:
-        file: the file, plain or `.gz`.
-    """
+def indexed_entries(annotation: WordAnnotation, of: ControlledKind) -> Iterator[IndexedEntries]:
+    """The entries of an annotation file of the same kind, as long as the context lasts."""
     with tempfile.TemporaryFile() as copy:
-        yield IndexedEntries(file, of, copy)
+        yield IndexedEntries(annotation, of, copy)

@@ -7,6 +7,7 @@ import pytest
 from report_files import EPOCH, LogWriter, loss_after
 from translations import write
 
+from syntax_nmt.data import text_files
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.training_log import (
     INTERVAL,
@@ -24,6 +25,7 @@ FACTS = [
     "2026-01-01 | INFO | fairseq_cli.train | criterion: ChunkCrossEntropyCriterion",
     "2026-01-01 | INFO | fairseq_cli.train | num. shared model params: 7,522,304 (num. trained: 7)",
 ]
+OPEN = text_files.open_bytes
 DONE = "2026-01-01 | INFO | fairseq_cli.train | done training in 42.5 seconds"
 
 
@@ -105,6 +107,33 @@ def test_a_line_that_is_being_written_is_left_aside(log):
     found = read_training_log(log)
     assert list(curve(found, TRAIN)) == [100, 200]
     assert list(curve(found, "valid")) == [100, 200, 300]
+
+
+def test_a_line_may_end_while_the_log_is_read(log, monkeypatch):
+    text = log.read_text(encoding="utf-8")
+    cut = text.rindex("num_updates 300") + len("num_updates 3")
+    log.write_text(text[:cut], encoding="utf-8")
+    found = []
+
+    def open_bytes(path):
+        if found:
+            log.write_text(text, encoding="utf-8")
+        found.append(path)
+        return OPEN(path)
+
+    monkeypatch.setattr(text_files, "open_bytes", open_bytes)
+    assert list(curve(read_training_log(log), TRAIN)) == [100, 200]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_line_may_be_cut_inside_a_character(log, ending):
+    before, content = read_training_log(log).series, log.read_bytes() + "example: 猫".encode()[:-1]
+    cut = log.with_name(f"cut.log{ending}")
+    cut.write_bytes(gzip.compress(content) if ending else content)
+    assert read_training_log(cut).series == before
+    cut.write_bytes(gzip.compress(content + b"\n") if ending else content + b"\n")
+    with pytest.raises(UserError, match=rf"{cut.name}:{content.count(10) + 1}: not UTF-8"):
+        read_training_log(cut)
 
 
 def test_a_line_cut_off_by_a_crash_spoils_nothing(log):
