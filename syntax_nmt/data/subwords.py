@@ -189,7 +189,10 @@ def join_pieces(pieces: Sequence[str], counts: Sequence[int], scheme: str) -> li
         parts = pieces[start : start + count]
         start += count
         if scheme == SENTENCEPIECE:
-            words.append("".join(_with_characters(parts)).replace(OPENER, ""))
+            word = "".join(parts)
+            if "<0x" in word:
+                word = "".join(_with_characters(parts))
+            words.append(word.replace(OPENER, ""))
         elif scheme == SUBWORD_NMT:
             joined = "".join(part[: -len(CONTINUED)] for part in parts[:-1])
             words.append(joined + parts[-1])
