@@ -98,6 +98,15 @@ def block_tests(table: str, family: str, metric: str) -> dict[tuple[str, str], S
             3,
             "(chrF +1.3, p 0.0004;",
         ),
+        (
+            RIVALS,
+            "transformer",
+            "BLEU",
+            ("features", "features-subword"),
+            3,
+            "(BLEU +0.8, p 0.018)",
+        ),
+        (RIVALS, "transformer", "nll", ("gcn", "gcn-borrowed"), 2, "(−0.053 bits, p 0.005)"),
         (RIVALS, "transformer", "BLEU", ("mixed", "stock"), 1, "BLEU +0.7, p 0.028"),
         (RIVALS, "rnn", "BLEU", ("tree2seq", "cgru"), 2, "BLEU −3.2, p 0.012"),
         (
