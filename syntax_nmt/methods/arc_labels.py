@@ -48,8 +48,8 @@ def label_option(*needs: Needs) -> Any:
     return option(
         NO_LABELS,
         "attention heads that learn dependency trees: a biaffine layer learns the relation of each "
-        "arc from the input of their layer, with its subtype (full) or without (universal); it "
-        "reads nothing in translation (default: none)",
+        "arc from the input of their layer, with its subtype (full) or without (universal); "
+        "not computed in translation (default: none)",
         *needs,
         shared=True,
     )
