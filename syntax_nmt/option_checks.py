@@ -35,12 +35,12 @@ def check_dropouts(options: Any, names: Iterable[str]) -> None:
 
 
 def check_from_zero(options: Any, names: Iterable[str]) -> None:
-    """Raises a :class:`UserError` for a number that is negative, infinite or NaN; None is none."""
+    """Raises a :class:`UserError` for a number that is negative, infinite or NaN; None is right."""
     _check_least(options, names, 0)
 
 
 def check_from_one(options: Any, names: Iterable[str]) -> None:
-    """Raises a :class:`UserError` for a size below 1, infinite or NaN; None is none."""
+    """Raises a :class:`UserError` for a size below 1, infinite or NaN; None is right."""
     _check_least(options, names, 1)
 
 

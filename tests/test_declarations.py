@@ -8,6 +8,7 @@ import tested_methods
 from commands import REPOSITORY
 from methods import BASES
 from methods import METHODS as TRAINED
+from nonempty import some
 
 from syntax_nmt.methods import METHODS
 from syntax_nmt.models.options import SyntaxRNNOptions, SyntaxTransformerOptions
@@ -90,14 +91,25 @@ def test_the_list_has_each_folder_once():
 def test_help_names_the_presets_that_change_a_default():
     every = (*fields(SyntaxTransformerOptions), *fields(SyntaxRNNOptions))
     helps = {each.name: each.metadata.get("help", "") for each in every}
-    unnamed = [
-        (name, option)
+    changed = [
+        (name, option, value)
         for method in METHODS
         for name, preset in method.presets.items()
-        for option in {**preset.options, **preset.sizes.get("", {}), **preset.derived}
-        if option in helps and name not in helps[option] and "presets: " not in helps[option]
+        for option, value in {
+            **preset.options,
+            **preset.sizes.get("", {}),
+            **preset.derived,
+        }.items()
+        if option in helps
     ]
-    assert unnamed == []
+    assert [each for each in some(changed) if not is_named(helps[each[1]], each[0], each[2])] == []
+
+
+def is_named(text: str, preset: str, value: object) -> bool:
+    """Whether a help says a preset's value, unless a function derives it: then in its own words."""
+    shown = {True: "on"}.get(value, str(value)) if not callable(value) else ""
+    names = rf"\b{preset}\b[^;:)]*|presets|default"
+    return re.search(rf"({names}): (the paper's )?{re.escape(shown)}", text) is not None
 
 
 def test_what_tests_know_is_of_declared_methods():

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from experiments.programs import sole_owner
 from syntax_nmt.data.text_files import parse_json, write_bytes_atomically
 
 _PACKED = "records.jsonl.xz"
@@ -88,9 +89,12 @@ class Records:
         Args:
             in_table: keys of those that the table stands on; the others are marked.
         """
+        if any(self._files()):
+            with sole_owner(self.folder):  # another process may pack as well
+                self._pack(in_table)
+
+    def _pack(self, in_table: Collection[str]) -> None:
         files = list(self._files())
-        if not files:
-            return
         packed = [*self._packed.values(), *map(self._read, files)]
         marked = [
             asdict(each) | {"in_table": _key(each.name) in in_table}

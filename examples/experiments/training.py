@@ -239,7 +239,7 @@ def _report(name: str, record: Mapping[str, Any]) -> None:
     """Prints a line of what came out."""
     nll, updates, seconds = (record[key] for key in ("validation_nll", "updates", "seconds"))
     outcome = "diverged" if nll is None else f"validation nll {nll}"
-    took = f"{updates:,} updates, {seconds / 60:.1f} minutes, " if updates else ""
+    took = "" if seconds is None else f"{updates:,} updates, {seconds / 60:.1f} minutes, "
     print(f"{name}: {took}{outcome}", flush=True)
 
 

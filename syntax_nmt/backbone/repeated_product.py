@@ -64,7 +64,7 @@ class RepeatedProduct:
             self._steps, self._sums, self._pass = [], None, backward_pass
         if not self.long:
             # Detached: the graph holds this object, which must not hold the graph.
-            self._steps.append((x.detach(), gradient))
+            self._steps.append((x.detach(), gradient.detach()))
         elif self._sums is None:
             self._sums = self._gradients(x, gradient)
         else:

@@ -12,7 +12,7 @@ from syntax_nmt.data.annotation_transfer import over_text
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.data.linearised import KEPT, Form, linearised
-from syntax_nmt.data.word_annotation import WordAnnotation
+from syntax_nmt.data.word_annotation import WordAnnotation, check_attaches_roots
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 from syntax_nmt.scoring.constituents.tree_file import read_tree_file
@@ -58,6 +58,7 @@ def _trees(file: Path, attach_roots: bool) -> Iterator[ConstituentTree | Depende
     if name.endswith(f".{HEADS.ending}"):
         return WordAnnotation(file, HEADS, attach_roots).annotations()
     if name.endswith(f".{PHRASES.ending}"):
+        check_attaches_roots(file, PHRASES, attach_roots)
         return read_tree_file(file)
     raise UserError(
         f"{file}: its ending does not say what it holds: give .{PHRASES.ending} or .{HEADS.ending}"

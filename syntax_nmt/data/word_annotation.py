@@ -53,6 +53,12 @@ class WordAnnotation:
         return (self.kind.format.parse(entry, place) for place, entry in self.entries())
 
 
+def check_attaches_roots(file: Path, kind: AnnotationKind, attach_roots: bool) -> None:
+    """Raises a :class:`UserError` where `--attach-roots` is given for one file, without roots."""
+    if attach_roots and kind.ending != "conllu":
+        raise UserError(f"{file}: has no roots to attach: leave --attach-roots out")
+
+
 def zip_checked(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[int, tuple]]:
     """The entries of several files in parallel: (1-based number, one entry of each file).
 

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER, ENCODER, Parser
 from syntax_nmt.backbone.transformer_extension import TransformerStack
+from syntax_nmt.errors import UserError, exits_in_fairseq_programs
 from syntax_nmt.methods import extensions_of
 from syntax_nmt.methods.method import RNN, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
 from syntax_nmt.models.family_options import refuse_while_parsing
@@ -79,12 +80,23 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         Args:
             state_dict: the weights by name, changed in place.
             name: prefix of the model's names.
+
+        Raises:
+            UserError: they lack the LayerNorm above the layers; a line says which.
         """
         for stack in (ENCODER, DECODER):
-            if f"{stack}.layer_norm.weight" in state_dict:
-                # Averages of weights (`--store-ema`) have no versions. fairseq takes them for
-                # weights of its first version, and drops the LayerNorm above the layers.
-                state_dict.setdefault(f"{stack}.version", torch.tensor([_WITH_TOP_NORM]))
+            # Averages of weights (`--store-ema`) have no versions. fairseq takes them for weights
+            # of its first version, and drops the LayerNorm above the layers.
+            prefix = f"{name}.{stack}" if name else stack
+            has_norm = getattr(getattr(self, stack), "layer_norm", None) is not None
+            if has_norm and f"{prefix}.version" not in state_dict:
+                with exits_in_fairseq_programs():
+                    if f"{prefix}.layer_norm.weight" not in state_dict:
+                        raise UserError(
+                            f"the weights lack {stack}.layer_norm, which averages of --store-ema "
+                            "lost up to version 0.3.0: load those of the training itself"
+                        )
+                state_dict[f"{prefix}.version"] = torch.tensor([_WITH_TOP_NORM])
         super().upgrade_state_dict_named(state_dict, name)
 
     @classmethod

@@ -35,7 +35,7 @@ from syntax_nmt.data.controls.structures import (
     shuffled,
 )
 from syntax_nmt.data.text_columns import count_text, decimal_text, share_text
-from syntax_nmt.data.word_annotation import WordAnnotation
+from syntax_nmt.data.word_annotation import WordAnnotation, check_attaches_roots
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
@@ -122,6 +122,7 @@ def write_control(
             `training` is missing or too much.
     """
     of = _controlled(file)
+    check_attaches_roots(file, of.kind, attach_roots)
     takes = CONTROLS[kind]
     if of.kind not in takes:
         raise UserError(

@@ -98,7 +98,7 @@ def test_gradients_of_other_tensors_change_nothing(long):
         (of_state,) = torch.autograd.grad(loss, state, retain_graph=True)
         torch.testing.assert_close(of_state, expected[0])
     torch.testing.assert_close(torch.autograd.grad(loss, matrix, retain_graph=True)[0], expected[1])
-    torch.autograd.grad(loss, state)
+    torch.autograd.grad(loss, state, create_graph=True)
     left = weakref.ref(product)
     del product, loss
     gc.collect()

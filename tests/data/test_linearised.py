@@ -255,6 +255,10 @@ def test_several_roots_of_one_tree(tmp_path):
     file.write_text("\n".join([*lines, "", ""]), encoding="utf-8")
     with pytest.raises(SystemExit, match=r"a.conllu:2: a second root .* linearise"):
         main(["linearise", str(file)])
+    trees = tmp_path / "a.trees"
+    trees.write_text("(S a b)\n")
+    with pytest.raises(SystemExit, match=r"a.trees: has no roots to attach: leave --attach-roots"):
+        main(["linearise", str(trees), "--attach-roots"])
     attached = syntax_nmt("linearise", file, "--attach-roots").stdout
     assert attached == "(ROOT (punct « ) go (parataxis stop ) )\n"
 

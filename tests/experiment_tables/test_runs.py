@@ -3,6 +3,7 @@
 import json
 import lzma
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from nonempty import some
@@ -13,6 +14,7 @@ from translations import generated, noisy, sentences, write
 
 from experiments.corpus import chosen_pairs, plan_control, plan_data, prepare, unused_pairs
 from experiments.measured_table import measure, tried
+from experiments.programs import sole_owner
 from experiments.runs import needed, recorded
 from experiments.table_files import write_table
 from experiments.training import RunJob
@@ -325,7 +327,7 @@ def table_of(folder):
 def test_packed_records_make_the_same_table(runs, tmp_path):
     before = table_of(tmp_path)
     runs.records.pack([run.key for run in recorded(runs)])
-    assert [file.name for file in (tmp_path / "results").iterdir()] == ["records.jsonl.xz"]
+    assert {file.name for file in (tmp_path / "results").iterdir()} == {"lock", "records.jsonl.xz"}
     assert table_of(tmp_path) == before
     there = runs_of(tmp_path, declaration())
     assert {run.key for run in needed(there)} <= there.records.keys()
@@ -366,6 +368,20 @@ def test_another_process_may_pack_meanwhile(runs, tmp_path):
     runs.records.file(first.name, first.key).rename(tmp_path / "results" / "a.b.1.0later.json")
     late.pack([])
     assert late.keys() == {"0later", first.key, *(run.key for run in others)}
+
+
+def test_two_processes_pack_one_after_the_other(runs, tmp_path):
+    """The second one packs what is there when the first has ended."""
+    (first, *_), folder = recorded(runs), tmp_path / "results"
+    late = Thread(target=runs.records.pack, args=([],))
+    with sole_owner(folder):
+        late.start()
+        late.join(0.2)
+        assert late.is_alive()
+        file = runs.records.file(first.name, first.key)
+        (folder / "a.b.1.0later.json").write_bytes(file.read_bytes())
+    late.join()
+    assert runs.records.find("0later")["key"] == first.key
 
 
 def test_a_record_of_no_row_is_kept_and_marked(runs, tmp_path):

@@ -62,6 +62,13 @@ def test_averages_of_weights_translate_as_the_model(folder, variant):
     )
     torch.testing.assert_close(averaged, expected)
     torch.testing.assert_close(loaded, expected)
+    if variant == "pre-norm":  # as 0.3.0 stored it
+        for lost in ("layer_norm.weight", "layer_norm.bias", "version"):
+            del state[f"encoder.{lost}"]
+        with pytest.raises(
+            UserError, match=r"the weights lack encoder\.layer_norm, which averages"
+        ):
+            fresh.load_state_dict(state, strict=True, model_cfg=cfg.model)
 
 
 def sample_for(task, left_pad_source=True):
