@@ -58,7 +58,8 @@ class RepeatedProduct:
             x: N×K, or B×N×K.
             gradient: of the step's product, N×O or B×N×O.
         """
-        # A pass that asks for gradients of other tensors only never calls `gradients`.
+        # A pass that asks for gradients of other tensors only never calls `gradients`. torch has no
+        # public name for the number of a pass; this one is what its own autograd.graph reads.
         backward_pass = torch._C._current_graph_task_id()
         if backward_pass != self._pass:
             self._steps, self._sums, self._pass = [], None, backward_pass

@@ -8,6 +8,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
+from syntax_nmt.data.annotation import HEADS
 from syntax_nmt.data.annotation.formats import Place
 from syntax_nmt.data.annotation.kind import AnnotationKind
 from syntax_nmt.data.annotation_transfer import OtherTextError, Transferred
@@ -55,7 +56,7 @@ class WordAnnotation:
 
 def check_attaches_roots(file: Path, kind: AnnotationKind, attach_roots: bool) -> None:
     """Raises a :class:`UserError` where `--attach-roots` is given for one file, without roots."""
-    if attach_roots and kind.ending != "conllu":
+    if attach_roots and kind is not HEADS:
         raise UserError(f"{file}: has no roots to attach: leave --attach-roots out")
 
 

@@ -63,8 +63,7 @@ class AnnotationInputs:
         self._criterion = ""
         self._objectives: Sequence[Any] = ()
         self._labels = labels
-        # Of a kind, labels that were compared and are equal.
-        self._equal: dict[AnnotationKind, tuple[Sequence[str], Sequence[str]]] = {}
+        self._equal_labels: dict[AnnotationKind, tuple[Sequence[str], Sequence[str]]] = {}
         self._parser = parser
         self._loaded = loaded
         self._asked_for: list[tuple[str, tuple[AnnotationKind, ...]]]
@@ -174,7 +173,7 @@ class AnnotationInputs:
         """
         for kind, built_for in getattr(model, "annotation_labels", {}).items():
             found = self._labels.get(kind, built_for)
-            one, other = self._equal.get(kind, ((), ()))
+            one, other = self._equal_labels.get(kind, ((), ()))
             if built_for is one and found is other:
                 continue  # every batch asks, and there may be 30,000 labels
             option = " ".join(loading_options([kind]))
@@ -183,7 +182,7 @@ class AnnotationInputs:
                 remedy = f"--parser-config in place of {option}"
             name = getattr(model, "checkpoint", "the model")
             refuse_difference(name, kind, built_for, found, remedy)
-            self._equal[kind] = built_for, found
+            self._equal_labels[kind] = built_for, found
 
     def _given(
         self, models: Sequence[nn.Module], sample: Batch, known: Iterable[AnnotationKind]

@@ -141,8 +141,8 @@ class _Conllu(AnnotationFormat):
         found = transfer_dependencies(annotation, words)
         if found is not None:
             return found
-        forms = [span.form for span in annotation.surface_spans()]
-        return of_this_text(found, forms, words, str(place), corpus)
+        forms = [span.form for span in annotation.surface_spans()]  # for the message alone
+        return of_this_text(None, forms, words, str(place), corpus)
 
     def write(self, annotation: DependencyTree | None, words: Sequence[str]) -> str:
         """A block of CoNLL-U."""
