@@ -1,7 +1,6 @@
 """`syntax-nmt likelihood`: how probable a model finds the words of a translation."""
 
 import argparse
-import math
 
 from syntax_nmt.arguments import add_files
 from syntax_nmt.commands.shared.findings import (
@@ -20,7 +19,7 @@ from syntax_nmt.commands.shared.models import (
 )
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.output import check_outputs, write_lines
-from syntax_nmt.scoring.words.bits import END, Likelihood, SentenceBits, bits_lines
+from syntax_nmt.scoring.words.bits import Likelihood, bits_lines, bits_of_text
 
 EXAMPLE = (
     "syntax-nmt likelihood prepared --path checkpoints/checkpoint_best.pt --source test.en "
@@ -71,27 +70,9 @@ def run(args: argparse.Namespace) -> None:
     model = ForcedModel.load(model_files(args), segmentation)
     text = model.text(args.source, args.reference, scheme_of(args))
     scores = token_scores(model.decoder, text.pairs, batch_limits(args))
-    found = [
-        None if of_tokens is None else _sentence(words, counts, of_tokens)
-        for words, counts, of_tokens in zip(text.target.words, text.target.counts, scores)
-    ]
+    found = bits_of_text(text.target, scores)
     if not any(found):
         raise UserError(f"{args.reference}: has no sentence that the model has positions for")
     write_lines(args.output, bits_lines(found), stdout_is_free=False)
     figures = Likelihood.of(found)
     write_findings(figures, figures.findings(), args, stdout_is_free=True)
-
-
-def _sentence(words: tuple[str, ...], counts: list[int], scores: list[float]) -> SentenceBits:
-    """The words and the end of a sentence, with their bits.
-
-    Args:
-        counts: pieces of each word.
-        scores: natural logs of the probabilities of all pieces and of the end.
-    """
-    bits = [-score / math.log(2) for score in scores]
-    found, start = [], 0
-    for word, count in zip(words, counts):
-        found.append((word, sum(bits[start : start + count])))
-        start += count
-    return [*found, (END, bits[start])]

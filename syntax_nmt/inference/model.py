@@ -14,13 +14,11 @@ from syntax_nmt.data.dependency_tree import DependencyTree
 from syntax_nmt.errors import UserError, named_as_in_python
 from syntax_nmt.inference.checkpoint import quiet_fairseq
 from syntax_nmt.inference.extraction import constituents
-from syntax_nmt.inference.extraction.alignments import CrossAttention, align_words, word_attention
-from syntax_nmt.inference.extraction.attention_heads import attended_heads
-from syntax_nmt.inference.extraction.chunks import ChunkPredictor
 from syntax_nmt.inference.extraction.dependencies import parent_head, parsed
 from syntax_nmt.inference.extraction.model_answers import structures_of
 from syntax_nmt.inference.extraction.model_distances import encoder_distances
 from syntax_nmt.inference.forced_decoding import ForcedDecoder
+from syntax_nmt.inference.forced_pairs import ForcedPairs
 from syntax_nmt.inference.given_sentences import Texts, TooLongError, of_each
 from syntax_nmt.inference.parsed_sources import check_parser
 from syntax_nmt.inference.results import (
@@ -35,7 +33,7 @@ from syntax_nmt.inference.segmentation import Segment
 from syntax_nmt.inference.settings import ARGUMENTS_OF_LOAD, MAX_TOKENS
 from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
-from syntax_nmt.scoring.parallel_text import SegmentedPairs, TokenPair
+from syntax_nmt.scoring.words.bits import SentenceBits
 from syntax_nmt.task.annotation_inputs import parsed_kinds
 from syntax_nmt.task.source_parser import SourceParser
 
@@ -227,7 +225,7 @@ class LoadedModel:
         Raises:
             UserError: the model has no cross-attention, or the numbers of sentences differ.
         """
-        return of_each(self._aligned, source, target)
+        return of_each(self._pairs.aligned, source, target)
 
     @overload
     def attention(self, source: str, target: str) -> AttendedPair | None: ...
@@ -250,7 +248,7 @@ class LoadedModel:
         Raises:
             UserError: the model has no cross-attention, or the numbers of sentences differ.
         """
-        return of_each(self._attended, source, target)
+        return of_each(self._pairs.attended, source, target)
 
     @overload
     def heads(self, source: str, target: str) -> AttendedHeads | None: ...
@@ -271,7 +269,7 @@ class LoadedModel:
         Raises:
             UserError: the numbers of sentences differ.
         """
-        return of_each(self._heads, source, target)
+        return of_each(self._pairs.heads, source, target)
 
     @overload
     def chunks(self, source: str, target: str) -> ChunkedSentence | None: ...
@@ -294,11 +292,36 @@ class LoadedModel:
         Raises:
             UserError: the model has no such decoder, or the numbers of sentences differ.
         """
-        return of_each(self._chunked, source, target)
+        return of_each(self._pairs.chunked, source, target)
+
+    @overload
+    def likelihood(self, source: str, target: str) -> SentenceBits | None: ...
+    @overload
+    def likelihood(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> list[SentenceBits | None]: ...
+    @_in_python
+    def likelihood(
+        self, source: Texts, target: Texts
+    ) -> SentenceBits | list[SentenceBits | None] | None:
+        """How improbable the model finds the words of translations, as `syntax-nmt likelihood`.
+
+        Args:
+            source: raw source text.
+
+        Returns:
+            for each pair the words of the translation and their bits, −log₂ p given the source and
+            the words before; the end of the sentence, `</s>`, is the last.
+
+        Raises:
+            UserError: the numbers of sentences differ.
+        """
+        return of_each(self._pairs.bits, source, target)
 
     @cached_property
-    def _decoder(self) -> ForcedDecoder:
-        return ForcedDecoder(self.model, self.hub.task, self._parser)
+    def _pairs(self) -> ForcedPairs:
+        decoder = ForcedDecoder(self.model, self.hub.task, self._parser)
+        return ForcedPairs(decoder, self._segment, self._segment_target)
 
     def _translated(
         self, beam: int, options: dict[str, Any], sentences: Sequence[str], factors: bool = False
@@ -350,49 +373,3 @@ class LoadedModel:
     def _parses(self, kind: str, sentences: Sequence[str]) -> list[Tree | None]:
         assert self._parser is not None
         return self._parser.trees(kind, list(map(self._segment, sentences)))
-
-    def _aligned(self, source: Sequence[str], target: Sequence[str]) -> list[AlignedPair | None]:
-        text = self._segmented(source, target)
-        found = align_words(CrossAttention(self._decoder), text, MAX_TOKENS)
-        return [
-            None if links is None else AlignedPair(x, y, links)
-            for x, y, links in zip(text.source.words, text.target.words, found)
-        ]
-
-    def _attended(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedPair | None]:
-        text = self._segmented(source, target)
-        attended: list[AttendedPair | None] = [None] * len(text.pairs)
-        for index, weights in CrossAttention(self._decoder).matrices(text.pairs, MAX_TOKENS):
-            of_words = word_attention(weights, text.source.counts[index], text.target.counts[index])
-            words = text.source.words[index], text.target.words[index]
-            attended[index] = AttendedPair(*words, of_words)
-        return attended
-
-    def _heads(self, source: Sequence[str], target: Sequence[str]) -> list[AttendedHeads | None]:
-        pairs = self._segmented(source, target).pairs
-        return [
-            attended_heads(self._decoder, pair) if self._decoder.fits(pair) else None
-            for pair in pairs
-        ]
-
-    def _chunked(
-        self, source: Sequence[str], target: Sequence[str]
-    ) -> list[ChunkedSentence | None]:
-        text = self._segmented(source, target)
-        predictor = ChunkPredictor(self._decoder, MAX_TOKENS)
-        chunked: list[ChunkedSentence | None] = [None] * len(text.pairs)
-        for index, found in predictor.choices(text.pairs):
-            chunks = found.of_words(text.target.counts[index], predictor.names)
-            chunked[index] = ChunkedSentence(text.target.words[index], chunks)
-        return chunked
-
-    def _segmented(self, source: Sequence[str], target: Sequence[str]) -> SegmentedPairs:
-        """The pairs for forced decoding."""
-        if len(source) != len(target):
-            raise UserError(
-                f"{len(source)} sentences and {len(target)} translations: give one of each"
-            )
-        pairs = [
-            TokenPair(self._segment(x), self._segment_target(y)) for x, y in zip(source, target)
-        ]
-        return SegmentedPairs.of(pairs, (self._segment.scheme, self._segment_target.scheme))

@@ -155,6 +155,18 @@ def test_chunks_are_those_of_the_command(make_system, prepared, lines, written, 
     assert [*map(str, model.chunks(*lines))] == found
 
 
+def test_bits_of_words_are_those_of_the_command(make_system, model, prepared, lines, written):
+    found = model.likelihood(*lines)
+    text = "--source", prepared.corpus / "test.src", "--reference", prepared.corpus / "test.tgt"
+    rows = written("likelihood", make_system("dependency_transformer"), *text)
+    expected = [row.split("\t") for row in rows if row]
+    pairs = [pair for sentence in some(found) for pair in sentence]
+    assert [word for word, _ in pairs] == [word for word, _ in expected]
+    assert [f"{bits:.6f}" for _, bits in pairs] == [bits for _, bits in expected]
+    words = [word for word, _ in model.likelihood(lines[0][4], lines[1][4])]
+    assert words == [*lines[1][4].split(), "</s>"]
+
+
 def test_text_in_pieces_needs_no_prepared_folder(make_system, model, prepared, lines, tmp_path):
     shutil.copytree(prepared.data, tmp_path / "bin")
     path = make_system("dependency_transformer").path

@@ -21,7 +21,7 @@ from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import Findings, Table
 from syntax_nmt.reporting.result import CommandResult
-from syntax_nmt.scoring.parallel_text import check_parallel
+from syntax_nmt.scoring.parallel_text import SegmentedText, check_parallel
 from syntax_nmt.scoring.words.buckets import Labels
 from syntax_nmt.scoring.words.labelled_text import Words
 from syntax_nmt.scoring.words.matches import FOUND, REFERENCE, WIDTH
@@ -80,6 +80,32 @@ class Likelihood(CommandResult):
         row += [f"{each:.{digits}f}" for each in (self.bits, self.bits_of_ends, self.perplexity)]
         notes = [f"{self.sentences_too_long} sentences left out, too long for the model"]
         return Findings([Table(head, [row], names=0)], notes=notes * bool(self.sentences_too_long))
+
+
+def bits_of_text(
+    text: SegmentedText, scores: Sequence[Sequence[float] | None]
+) -> list[SentenceBits | None]:
+    """The words of each sentence and its end, with their bits; None = too long for the model.
+
+    Args:
+        scores: of each sentence the natural logs of the probabilities of all pieces and of the
+            end; None = too long.
+    """
+    return [
+        None if of_pieces is None else _bits_of_words(words, counts, of_pieces)
+        for words, counts, of_pieces in zip(text.words, text.counts, scores, strict=True)
+    ]
+
+
+def _bits_of_words(
+    words: Sequence[str], counts: Sequence[int], scores: Sequence[float]
+) -> SentenceBits:
+    bits = [-score / math.log(2) for score in scores]
+    found, start = [], 0
+    for word, count in zip(words, counts):
+        found.append((word, sum(bits[start : start + count])))
+        start += count
+    return [*found, (END, bits[start])]
 
 
 def bits_lines(text: Iterable[SentenceBits | None]) -> Iterator[str]:
