@@ -146,7 +146,27 @@ def test_every_method_is_compared(tmp_path):
     assert {"phrase_transformer", "relation_rnn", "bi_scale_rnn", "lstm"} <= measured
 
 
-def test_a_system_against_itself_is_refused():
-    done = run("--arch", "transformer")
+REFUSED = [
+    ("speed.py --arch transformer", "--arch and --against are the same"),
+    (
+        "speed.py --arch rnn_serch",
+        "--arch rnn_serch: no such architecture: did you mean rnn_search",
+    ),
+    ("speed.py --against rnn_search", "add --arch"),
+    ("speed.py --arch rnn_search --compare rnn", "give one of them"),
+    ("varied.py data-bin --program --passes 2", "omit --passes, --dtype"),
+    ("varied.py data-bin --workers 2", "add --program"),
+    ("parsers.py words.conllu --lang en", "give --stanza-dir, --udpipe or --spacy"),
+    ("parsers.py words.conllu --lang en --udpipe none", "words.conllu: "),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), REFUSED)
+def test_what_cannot_be_measured_is_refused_in_a_line(command, message, tmp_path):
+    program, *given = command.split()
+    done = subprocess.run(
+        [sys.executable, BENCHMARK / program, *given],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
     assert done.returncode != 0
-    assert "--arch and --against are the same" in done.stderr
+    assert message in done.stderr.splitlines()[-1]

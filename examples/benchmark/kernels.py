@@ -18,7 +18,7 @@ from measure import Work
 from random_sentences import write_dictionaries
 from sizes import add_size_arguments, sizes_of
 from speed import COMPARISONS
-from systems import BenchmarkedSystem, build, silence
+from systems import BenchmarkedSystem, add_device_arguments, build, check_device, silence
 from torch.profiler import ProfilerActivity, profile
 from works import load
 
@@ -36,9 +36,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_size_arguments(parser)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+    add_device_arguments(parser)
     args = parser.parse_args()
+    check_device(parser, args.device)
     missing: list[str] = []
     for line in markdown_lines(rows(args, missing)):
         print(line, flush=True)

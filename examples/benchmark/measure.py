@@ -1,5 +1,6 @@
 """Times, memory and operations of systems, side by side."""
 
+import platform
 import re
 import statistics
 import time
@@ -113,17 +114,27 @@ def peak_memory(work: Work, system: System, device: str) -> int:
         work: what to measure.
 
     Returns:
-        on a GPU all that is allocated; on a CPU, which must run Linux, by how much the process
-        grows over what it was with the system built.
+        by how much it lies above what is in use once the system is built: of torch's tensors on a
+        GPU, of the process on a CPU, which must run Linux.
     """
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
+        built = torch.cuda.memory_allocated()
         work(system)
-        return torch.cuda.max_memory_allocated()
+        torch.cuda.synchronize()
+        return torch.cuda.max_memory_allocated() - built
     before = _memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
     work(system)
     return _memory("VmHWM") - before
+
+
+def processor(device: str) -> str:
+    """The name of the GPU or, on Linux, of the CPU."""
+    if device == "cuda":
+        return torch.cuda.get_device_name()
+    named = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    return named[1] if named else platform.machine()
 
 
 def _memory(field: str) -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from syntax_nmt.data.conllu import parse_block, read_conllu
+from syntax_nmt.errors import one_line_errors
 from syntax_nmt.parsing.parsers import ModelPaths, find_parser
 from syntax_nmt.preparation.annotators.annotate import PART_SIZE
 from syntax_nmt.preparation.annotators.annotator import Annotator, ModelAnnotator
@@ -39,6 +40,14 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=None, help="the first ones (default: all)")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
+    if not (args.stanza_dir or args.udpipe or args.spacy):
+        parser.error("no parser is named: give --stanza-dir, --udpipe or --spacy")
+    with one_line_errors("parsers.py"):
+        measure(args)
+
+
+def measure(args: argparse.Namespace) -> None:
+    """Measures the parsers in turn, and prints a row for each."""
     gold = {tuple(tree.words): tree.heads for tree in read_conllu(args.text) if tree is not None}
     sentences = [list(words) for words in gold if not any(" " in word for word in words)]
     sentences = sentences[: args.sentences]

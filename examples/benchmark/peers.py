@@ -1,7 +1,7 @@
 """The same Transformer in other toolkits: Hugging Face's Marian, and joeynmt.
 
-They read the batches that fairseq reads, and train with label smoothing, Adam and clipped gradients
-in their own code where they have it.
+They read the batches that fairseq reads, and train with label smoothing, torch's fused Adam and
+clipped gradients, in their own code where they have it.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def make_batches(
         sentences: in each batch, of which there are `count`.
     """
     generator = torch.Generator().manual_seed(1)
-    spread = max(1, length // 4)
+    spread = max(1, length // 4) if count > 1 else 0
     batches = []
     for index in range(count):
         mean = length - spread + index * 2 * spread // max(1, count - 1)

@@ -14,16 +14,17 @@ import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from measure import interleaved, kernels, operations, summary
+from measure import interleaved, kernels, operations, processor, summary
 from peak_memory import memory_of
 from peers import build_peers
 from random_sentences import write_dictionaries
 from sizes import Sizes, add_size_arguments, sizes_of
-from systems import build, silence
+from systems import add_device_arguments, build, check_architectures, check_device, silence
 from works import WORKS, Load, System, load
 
 from syntax_nmt.methods.method import RNN, TRANSFORMER
@@ -98,20 +99,27 @@ def arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     groups = "groups of systems to compare (default: all)"
-    add("--compare", nargs="+", default=list(COMPARISONS), choices=COMPARISONS, help=groups)
+    add("--compare", nargs="+", choices=COMPARISONS, help=groups)
     add("--arch", nargs="+", help="measure these architectures instead of --compare's groups")
-    add("--against", default="transformer", help="the architecture to compare --arch with")
+    add("--against", help="the architecture to compare --arch with (default: transformer)")
     add_size_arguments(parser)
     add("--works", nargs="+", default=list(WORKS), choices=WORKS, help="what is measured")
     add("--batches", type=int, default=2, help="batches in one measurement")
     add("--repeats", type=int, default=5, help="measurements of each system")
-    add("--device", default="cpu", choices=["cpu", "cuda"])
-    add("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+    add_device_arguments(parser)
     add("--threads", type=int, default=1, help="of torch on a CPU")
     add("--count", action="store_true", help="count operations and kernels, time nothing")
     add("--memory", action="store_true", help="measure peak memory, too")
     add("--json", type=Path, help="write all figures there")
     args = parser.parse_args()
+    check_device(parser, args.device)
+    if args.arch and args.compare:
+        parser.error("--compare names groups, --arch architectures: give one of them")
+    if args.against and not args.arch:
+        parser.error("--against is what --arch is compared with: add --arch")
+    args.compare = args.compare or list(COMPARISONS)
+    args.against = args.against or "transformer"
+    check_architectures(parser, [args.against, *(args.arch or [])])
     if args.arch and args.against in args.arch:
         parser.error(f"--arch and --against are the same: {args.against}")
     return args
@@ -124,7 +132,13 @@ def settings(args: argparse.Namespace, sizes: Sizes) -> dict[str, Any]:
         args: the command line's.
     """
     given = {name: value for name, value in vars(args).items() if name != "json"}
-    return {**given, **asdict(sizes), "torch": torch.__version__}
+    return {
+        **given,
+        **asdict(sizes),
+        "torch": torch.__version__,
+        "syntax_nmt": version("syntax-nmt"),
+        "processor": processor(args.device),
+    }
 
 
 def compare(

@@ -2,9 +2,10 @@
 
 import logging
 import warnings
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,27 @@ def rnn_options(sizes: Sizes, ours: bool, halves: Sequence[str] = STACKS) -> lis
     if not ours:
         return given
     return [*given, "--attention-dim", width]
+
+
+def add_device_arguments(parser: ArgumentParser) -> None:
+    """Adds `--device` and `--dtype`."""
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+
+
+def check_device(parser: ArgumentParser, device: str) -> None:
+    """Ends the program with a line if it asks for a GPU that is not there."""
+    if device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: torch finds no GPU here")
+
+
+def check_architectures(parser: ArgumentParser, names: Sequence[str]) -> None:
+    """Ends the program with a line if fairseq knows no architecture of a name."""
+    for name in names:
+        if name not in ARCH_MODEL_REGISTRY:
+            close = get_close_matches(name, ARCH_MODEL_REGISTRY, n=1)
+            advice = f"did you mean {close[0]}?" if close else "`syntax-nmt options` lists all"
+            parser.error(f"--arch {name}: no such architecture: {advice}")
 
 
 def silence() -> None:

@@ -5,9 +5,10 @@
 
 The folder is one of `syntax-nmt prepare`, with the annotation that the systems read. The first
 pass over the batches, in which a GPU sees every shape for the first time, is reported apart from
-later ones, in which the systems take turns. The batches are those of the training set with
-`--max-tokens`, collated with the annotation that the system reads. With `--program` every system is
-trained by `fairseq-train`; its log gives words a second, from the tenth update on.
+later ones, in which the systems take turns; a batch that does not count goes before it. The batches
+are those of the training set with `--max-tokens`, collated with the annotation that the system
+reads. With `--program` every system is trained by `fairseq-train`, once and one after the other;
+its log gives words a second, after the tenth update.
 """
 
 import argparse
@@ -25,7 +26,16 @@ from fairseq import utils
 from measure import Work, interleaved
 from sizes import Sizes, add_size_arguments, sizes_of
 from speed import COMPARISONS
-from systems import BenchmarkedSystem, build, command_of, is_ours, silence
+from systems import (
+    BenchmarkedSystem,
+    add_device_arguments,
+    build,
+    check_architectures,
+    check_device,
+    command_of,
+    is_ours,
+    silence,
+)
 from works import System
 
 import syntax_nmt
@@ -65,13 +75,21 @@ def arguments() -> argparse.Namespace:
     add(
         "--batches", type=int, default=20, help="in a pass, or updates of --program after the tenth"
     )
-    add("--passes", type=int, default=3, help="after the first")
-    add("--device", default="cpu", choices=["cpu", "cuda"])
-    add("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+    add("--passes", type=int, help="after the first (default: 3)")
+    add_device_arguments(parser)
     add("--attention-kernels", default="auto", choices=["auto", "torch"])
     add("--program", action="store_true", help="run fairseq-train, with --fp16 on a GPU")
-    add("--workers", type=int, default=1, help="of --program, that load batches")
-    return parser.parse_args()
+    add("--workers", type=int, help="of --program, that load batches (default: 1)")
+    args = parser.parse_args()
+    check_device(parser, args.device)
+    check_architectures(parser, args.arch)
+    if args.program and (args.passes is not None or args.dtype != "float32"):
+        parser.error("--program makes no passes, and takes --fp16 on a GPU: omit --passes, --dtype")
+    if not args.program and args.workers is not None:
+        parser.error("--workers are those of fairseq-train: add --program")
+    args.passes = 3 if args.passes is None else args.passes
+    args.workers = 1 if args.workers is None else args.workers
+    return args
 
 
 def languages_of(data: Path) -> list[str]:
@@ -92,7 +110,10 @@ def by_passes(args: argparse.Namespace, sizes: Sizes) -> Iterator[tuple[str, ...
     """
     silence()
     systems = [built(name, args, sizes) for name in args.arch]
-    batches = {system.name: batches_of(system, args) for system in systems}
+    batches = {}
+    for system in systems:
+        before, *batches[system.name] = batches_of(system, args)
+        system.train([before])  # else the first of them pays for what the libraries load
 
     def work(system: System) -> None:
         some = batches[system.name]
@@ -131,7 +152,7 @@ def built(name: str, args: argparse.Namespace, sizes: Sizes) -> BenchmarkedSyste
 
 
 def batches_of(system: BenchmarkedSystem, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """The first batches of an epoch, the same for all systems."""
+    """The first batches of an epoch and one before them, the same for all systems."""
     task = system.task
     task.load_dataset("train")
     iterator = task.get_batch_iterator(
@@ -140,7 +161,7 @@ def batches_of(system: BenchmarkedSystem, args: argparse.Namespace) -> list[dict
     found = []
     for batch in iterator.next_epoch_itr(shuffle=True):
         found.append(utils.move_to_cuda(batch) if args.device == "cuda" else batch)
-        if len(found) == args.batches:
+        if len(found) == 1 + args.batches:
             break
     return found
 
