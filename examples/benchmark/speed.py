@@ -117,7 +117,8 @@ def arguments() -> argparse.Namespace:
         parser.error("--compare names groups, --arch architectures: give one of them")
     if args.against and not args.arch:
         parser.error("--against is what --arch is compared with: add --arch")
-    args.compare = args.compare or list(COMPARISONS)
+    if not args.arch:
+        args.compare = args.compare or list(COMPARISONS)
     args.against = args.against or "transformer"
     check_architectures(parser, [args.against, *(args.arch or [])])
     if args.arch and args.against in args.arch:
