@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from commands import REPOSITORY, USER_DIR
 from fairseq import options
+from fairseq.models import ARCH_MODEL_REGISTRY
 
 from syntax_nmt import cli
 from syntax_nmt.arguments import flag
@@ -93,6 +94,14 @@ def test_there_are_commands():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_architectures_are_registered(page):
+    """What stands after `--arch`, in prose and headings as in commands."""
+    named = set(re.findall(r"--arch ([a-z]\w+)", page.read_text("utf-8")))
+    known = {*ARCH_MODEL_REGISTRY, "tree_depth_transformer_tiny"}  # which CONTRIBUTING adds
+    assert named - known == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_links_lead_somewhere(page):
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
     for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", text):
@@ -147,6 +156,23 @@ def option_tables():
     return tables
 
 
+def test_the_page_of_options_says_each_default_of_a_method():
+    page = (REPOSITORY / "docs/options.md").read_text("utf-8")
+    silent = [
+        row
+        for section in page.split("\n## ")[1:]
+        if not section.startswith("`--")
+        for row in re.findall(r"^\| `--.*", section, re.M)
+        if "default: " not in row
+    ]
+    assert silent == []
+
+
+def test_the_criterion_of_all_losses_has_each_weight():
+    weights = {flag(each.name) for loss in LOSSES for each in loss.weight_options}
+    assert weights <= set(option_tables()["`--criterion syntax_cross_entropy`"])
+
+
 def test_the_page_of_options_has_each_once_a_table():
     twice = {
         heading: [name for name in options if options.count(name) > 1]
@@ -162,8 +188,8 @@ def test_the_page_of_options_has_each_once_a_table():
         ("--dependency-label-dim", ["Dependency-supervised", "Linguistically informed"]),
         ("--feature-upos", ["The labels of columns"]),
         # What architectures share is said of both.
-        ("--conditional-gru", ["`--arch syntax_rnn`, `--arch syntax_hybrid`"]),
-        ("--encoder-embed-dim", ["`--arch syntax_rnn`"]),
+        ("--conditional-gru", ["`--arch rnn_search` and the other RNNs, `--arch syntax_hybrid`"]),
+        ("--encoder-embed-dim", ["`--arch rnn_search`"]),
     ],
 )
 def test_shared_options_stand_where_a_reader_finds_them(name, headings):

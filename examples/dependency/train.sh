@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains and scores a system of Wang et al. (2019) with the paper's settings.
+# Trains a system of Wang et al. (2019) with the paper's settings.
 #
 #   bash examples/dependency/train.sh DATABIN SAVEDIR [OPTION of fairseq-train …]
 #

@@ -110,7 +110,7 @@ SPLITS = {
         _has_modified_subject,
     ),
     "agreement": GeneralisationSplit(
-        f"a verb of the target more than {FARTHEST} words from its subject",
+        f"more than {FARTHEST} words between a verb of the target and its subject",
         _has_far_subject,
     ),
     "lexical": GeneralisationSplit(

@@ -73,7 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_pairs(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
-    models.add_argument("databin", metavar="DATABIN", help="data folder of the models' training")
+    models.add_argument(
+        "databin",
+        metavar="DATABIN",
+        help="data folder of the models' training, or the folder of `prepare` that has it",
+    )
     add = models.add_argument
     add(
         "--path", metavar="FILE", action="append", required=True, help="checkpoint; may be repeated"

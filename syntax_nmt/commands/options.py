@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="print a training command for each method whose annotation is in this "
-        "folder of `syntax-nmt prepare` or data-bin folder, as `prepare` does",
+        "folder of `syntax-nmt prepare` or data-bin folder",
     )
 
 

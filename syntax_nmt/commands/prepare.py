@@ -79,7 +79,7 @@ def _add_annotation_arguments(parser: argparse.ArgumentParser) -> None:
         "--parse",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="create dependency trees of the source if there is no PREF.LANG.conllu",
+        help="create dependency trees of the source if there is no PREF.LANG.conllu (default: on)",
     )
     add_flags(
         parser,

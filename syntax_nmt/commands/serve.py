@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host",
         default=LOCAL,
-        help="address to listen at; with any other than %(default)s, everyone who can reach "
+        help="address to listen at (default: %(default)s); with any other, everyone who can reach "
         "this machine can translate; requests must be to this name, its host name, localhost, or "
         "an IP address",
     )

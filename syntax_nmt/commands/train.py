@@ -49,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--name",
-        help="of what follows --: trainings with it have folders of their own, METHOD-NAME",
+        help="name of a variant with other options (after --): it has folders of its own, "
+        "METHOD-NAME",
     )
     parser.add_argument(
         "--compare",

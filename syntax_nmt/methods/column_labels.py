@@ -22,8 +22,9 @@ FULL, UNIVERSAL = "full", "universal"  # relations with their subtypes, or witho
 
 def _option(column: Column) -> tuple[str, Any, Any]:
     text = (
-        f"the values of {column.name.upper()} in the order of their ids, separated by spaces; "
-        f"checkpoints store them (default: those of {column.labels_file} in the data folder)"
+        f"the {column.column.upper()} values of the {column.side}'s words in the order of their "
+        f"ids, separated by spaces; checkpoints store them (default: those of {column.labels_file} "
+        "in the data folder)"
     )
     of_stack = encoder_option if column.side == SOURCE else decoder_option
     return column.key, Optional[str], of_stack(None, text)

@@ -55,7 +55,7 @@ class Preset:
 
 @dataclass(frozen=True)
 class TrainingRecipe:
-    """A way to train a method: what `prepare` prints, tests train and the benchmark times.
+    """A way to train a method: what `prepare` lists, tests train and the benchmark times.
 
     Attributes:
         title: a description.
@@ -70,7 +70,7 @@ class TrainingRecipe:
         family: of the model.
         shares_embeddings: source and target may share them.
         warmups: how many times as long as usual the warm-up is.
-        is_printed: whether `prepare` prints it.
+        is_printed: whether `prepare` lists it.
     """
 
     title: str
@@ -121,8 +121,7 @@ class Loss:
     @property
     def among_others(self) -> type[FairseqDataclass]:
         """The options for the criterion of all methods, where weights are 0 by default."""
-        on = (each for each in self.weight_options if each.default)
-        off = [(each.name, each.type, _switched_off(each)) for each in on]
+        off = [(each.name, each.type, _switched_off(each)) for each in self.weight_options]
         name, place = f"Optional{self.options.__name__}", {"__module__": self.options.__module__}
         return make_dataclass(name, off, bases=(self.options,), namespace=place)
 

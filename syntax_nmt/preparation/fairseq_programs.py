@@ -1,4 +1,4 @@
-"""fairseq's programs, run by ours with the arguments that `prepare` prints."""
+"""fairseq's programs, run by ours."""
 
 import os
 import subprocess

@@ -62,7 +62,8 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
             "--chunk-model",
             metavar="FILE",
             type=Path,
-            help="a Stanza sequence tagger trained on chunks (syntax-nmt chunk)",
+            help="a Stanza sequence tagger trained on chunks (syntax-nmt chunk) (default: "
+            f"{files[CHUNKER].file_name} in the folder of models)",
         )
     parser.add_argument(
         "--device",

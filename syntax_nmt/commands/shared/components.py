@@ -91,7 +91,7 @@ def page() -> str:
     """All options in tables: those of methods by paper, others by component."""
     known = components()
     having = {
-        "`--arch syntax_rnn`": SyntaxRNNOptions,
+        "`--arch rnn_search` and the other RNNs": SyntaxRNNOptions,
         "`--arch syntax_hybrid`": SyntaxHybridOptions,
     }
     for kind in ("criterion", "task"):

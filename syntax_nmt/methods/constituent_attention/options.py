@@ -34,8 +34,8 @@ class ConstituentAttentionOptions(FairseqDataclass):
         ACCUMULATED,
         "constituents in attention: the value of a constituent is gathered from its tokens and all "
         "constituents within it (accumulated, hierarchical accumulation), or it is a projection of "
-        "its state, as that of a token (plain, a control; with --constituent-mask all one without "
-        "a tree) (default: accumulated)",
+        "its state, as that of a token (plain; together with --constituent-mask all, a control "
+        "without a tree) (default: accumulated)",
         _ON,
     )
     constituent_mask: ChoiceEnum(MASKS) = encoder_option(  # type: ignore[valid-type]

@@ -66,10 +66,10 @@ class DependencyLossOptions(FairseqDataclass):
     """The weights of the losses of the two heads."""
 
     child_weight: float = option(
-        0.4, "weight α of the child head's loss; 0 gives the paper's +PSH row"
+        0.4, "weight α of the child head's loss; 0 gives the paper's +PSH row (default: 0.4)"
     )
     parent_weight: float = option(
-        0.4, "weight β of the parent head's loss; 0 gives the paper's +CSH row"
+        0.4, "weight β of the parent head's loss; 0 gives the paper's +CSH row (default: 0.4)"
     )
     target_parent_weight: float = option(
         0.0,

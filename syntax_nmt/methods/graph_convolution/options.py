@@ -48,8 +48,9 @@ class GraphConvolutionOptions(ColumnLabelOptions):
     )
     gcn_labels: ChoiceEnum(LABELS) = encoder_option(  # type: ignore[valid-type]
         FULL,
-        "graph convolution: b and b^ of each relation with its subtype (full), without (universal) "
-        "or of the direction alone (none, without --load-features) (default: full)",
+        "graph convolution: the bias b of messages and the bias b^ of gates are of each relation "
+        "with its subtype (full), without (universal) or of the direction alone (none, without "
+        "--load-features) (default: full)",
         _ON,
     )
     gcn_no_gates: bool = encoder_option(
@@ -67,7 +68,7 @@ class GraphConvolutionOptions(ColumnLabelOptions):
     gcn_edge_dropout: float = encoder_option(
         0.0,
         "graph convolution: the probability that an arc is left out in training (default: 0; "
-        "presets: the paper's 0.2)",
+        "gcn_rnn, gcn_transformer: 0.2, the paper's)",
         _ON,
     )
     gcn_pieces: ChoiceEnum(PIECES) = encoder_option(  # type: ignore[valid-type]

@@ -33,8 +33,9 @@ class TreeEncoderOptions(FairseqDataclass):
     tree_attention: ChoiceEnum(ATTENTIONS) = decoder_option(  # type: ignore[valid-type]
         WORDS,
         "tree encoder: the decoder attends to words and phrases (nodes, as the papers) or to words "
-        "alone, which know of the tree by the way down (words, for every decoder) (default: words; "
-        "tree2seq_rnn, tree_coverage_rnn: nodes)",
+        "alone (words, for every decoder): they know of the tree with --tree-encoder "
+        "bidirectional, but up leaves their states as they are, and needs --tree-start tree then "
+        "(default: words; tree2seq_rnn, tree_coverage_rnn: nodes)",
         _ON,
     )
     tree_start: ChoiceEnum(STARTS) = decoder_option(  # type: ignore[valid-type]
@@ -47,8 +48,8 @@ class TreeEncoderOptions(FairseqDataclass):
     tree_coverage: ChoiceEnum(COVERAGES) = decoder_option(  # type: ignore[valid-type]
         NONE,
         "tree encoder: what attention reads of what it has attended to: nothing (none), a vector "
-        "of each node (word) that also knows of the node's children (tree, Chen et al.) (default: "
-        "none; tree_coverage_rnn: tree)",
+        "of each node (word), or one that also reads those of the node's children (tree, Chen et "
+        "al.) (default: none; tree_coverage_rnn: tree)",
         Needs("tree_attention", (NODES,)),
     )
     coverage_dim: int = decoder_option(
