@@ -301,9 +301,7 @@ class LoadedModel:
         self, source: Sequence[str], target: Sequence[str]
     ) -> list[SentenceBits | None]: ...
     @_in_python
-    def likelihood(
-        self, source: Texts, target: Texts
-    ) -> SentenceBits | list[SentenceBits | None] | None:
+    def likelihood(self, source: Texts, target: Texts) -> Any:
         """How improbable the model finds the words of translations, as `syntax-nmt likelihood`.
 
         Args:
