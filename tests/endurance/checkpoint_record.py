@@ -20,8 +20,8 @@ import torch
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY, CRITERION_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY
 from methods import ARCHITECTURES, MIXED
-from small_models import build, write_dictionaries
-from torch import Tensor
+from small_models import annotated_batch, build, random_sentences, write_dictionaries
+from torch import Tensor, nn
 
 from syntax_nmt.data.manifest import AnnotationFile, Fingerprint, write_manifest
 from syntax_nmt.data.ragged import RaggedWriter
@@ -103,11 +103,14 @@ def record(folder: Path) -> dict[str, Any]:
     """Everything that a newer version has to read."""
     models = {}
     for name, (arch, *arguments) in MODELS.items():
-        model, _, cfg = build(data_folder(folder), arch, *arguments, width=8)
+        model, task, cfg = build(data_folder(folder), arch, *arguments, width=8)
+        parameters = shapes(model.state_dict())
+        model.load_state_dict(weights_of(parameters))
         models[name] = {
             "arch": arch,
+            "logits": some_logits(model, task),
             "options": {option: getattr(cfg.model, option) for option in saved_options(cfg.model)},
-            "parameters": shapes(model.state_dict()),
+            "parameters": parameters,
         }
     criterions = {
         name: defaults(kind)
@@ -181,6 +184,23 @@ def weights_of(parameters: Mapping[str, str]) -> dict[str, Tensor]:
         if kind:
             weights[name] = weights[name].to(getattr(torch, kind))
     return weights
+
+
+@torch.no_grad()
+def some_logits(model: nn.Module, task: Any) -> str:
+    """What tells a model's function: a few logits, in float64, such as `-0.25 1.5`.
+
+    They are of the sentences and the annotation that `small_models.py` draws: other draws need
+    other records, made by the code from before.
+
+    Args:
+        model: of :func:`weights_of`; its parameters are made larger, and of both signs.
+    """
+    for parameter in model.double().parameters():
+        parameter.sub_(0.06).mul_(20)
+    sample = annotated_batch(model, task, random_sentences([7, 4]), random_sentences([5, 5], 9))
+    logits, _ = model.eval()(**sample["net_input"])
+    return " ".join(f"{float(x):.8g}" for x in logits[:, 1::2, 5].flatten())
 
 
 if __name__ == "__main__":

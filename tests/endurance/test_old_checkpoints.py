@@ -2,7 +2,8 @@
 
 No weights are kept: `checkpoint_record_VERSION.json` has the names of options and parameters, their
 values and shapes, and an annotation file of a few rows. A checkpoint of random numbers is made of
-them. A new version adds a record of its own, and the older ones stay:
+them; the record has a few of its logits. A new version adds a record of its own, and the older ones
+stay:
 
     PYTHONPATH=tests python tests/endurance/checkpoint_record.py \
         tests/endurance/checkpoint_record_VERSION.json
@@ -16,7 +17,16 @@ from pathlib import Path
 import checkpoint_record
 import pytest
 import torch
-from checkpoint_record import CHUNK_TAGS, FAMILIES, ROWS, data_folder, defaults, shapes, weights_of
+from checkpoint_record import (
+    CHUNK_TAGS,
+    FAMILIES,
+    ROWS,
+    data_folder,
+    defaults,
+    shapes,
+    some_logits,
+    weights_of,
+)
 from fairseq import checkpoint_utils, tasks
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
@@ -107,6 +117,10 @@ def test_loads_and_translates(version, name, folder, tmp_path):
         assert torch.equal(loaded[parameter], value), broken(version, parameter)
     for hypotheses in translate(model, task):
         assert hypotheses[0]["positional_scores"].isfinite().all()
+    found, expected = some_logits(model, task), record["models"][name]["logits"]
+    close = pytest.approx([*map(float, expected.split())], rel=1e-5, abs=1e-5)
+    what = f"{name} with the logits {expected}, now {found}"
+    assert [*map(float, found.split())] == close, broken(version, what)
 
 
 @pytest.mark.parametrize("by_hydra", [False, True])

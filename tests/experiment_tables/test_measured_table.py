@@ -89,6 +89,18 @@ def test_means_differences_and_p_values(table):
     assert "longer" not in test
 
 
+def test_few_runs_have_the_most_trials(tmp_path):
+    """The smallest p that there can be."""
+    reference, runs = REFERENCE[:10], runs_of(tmp_path, declaration())
+    write_test_set(runs, tmp_path, reference)
+    lines = {"stock": noisy(reference, 1, 0.9), "heads": reference}
+    for row in runs.rows():
+        for run in row.runs if row.system.name in lines else ():
+            write_record(runs, run, lines[row.system.name])
+    ((pair,),) = (test.pairs for test in measure(runs, tmp_path).tests)
+    assert pair.scores["BLEU"].randomisation.p_value == pytest.approx(1 / 100_001)
+
+
 def test_tests_over_seeds_of_which_a_system_lacks_one(tmp_path):
     runs = runs_of(tmp_path, {**declaration(), "seeds": [1, 2, 3, 4]})
     write_test_set(runs, tmp_path, REFERENCE)

@@ -246,12 +246,13 @@ def test_each_test_set_is_translated_by_its_place(tmp_path, monkeypatch):
 
 
 def test_a_control_of_each_test_set_has_its_name(tmp_path, monkeypatch):
-    """`prepare` calls the second one test1; the corpus has names of its own."""
-    made, words = [], tmp_path / "family" / "prepared" / "words"
+    """`prepare` calls the second one test1; the corpus has names of its own. All have one seed."""
+    made, seeds, words = [], set(), tmp_path / "family" / "prepared" / "words"
 
     def run_program(module, arguments, log, output=None, keep_open=()):
         if arguments[0] == "control":
             made.append([Path(name).name for name in (arguments[-3], arguments[-1])])
+            seeds.add(arguments[arguments.index("--seed") + 1])
 
     monkeypatch.setattr("experiments.corpus.run_program", run_program)
     words.mkdir(parents=True)
@@ -259,7 +260,7 @@ def test_a_control_of_each_test_set_has_its_name(tmp_path, monkeypatch):
     for name in ("train", "valid", "test", "test1"):
         (words / f"{name}.src.conllu").touch()
     data = {**declaration()["data"], "demo": "--split depth"}
-    plan = plan_control({**plan_data(data, None, None), "key": "family"}, "chain", 1)
+    plan = plan_control({**plan_data(data, None, None), "key": "family"}, "borrowed", 7)
     (tmp_path / "control" / "prepared" / "data-bin").mkdir(parents=True)
     prepare(plan, tmp_path / "control", 7)
     assert made == [
@@ -268,6 +269,7 @@ def test_a_control_of_each_test_set_has_its_name(tmp_path, monkeypatch):
         ["train.src.conllu", "train.src.conllu"],
         ["valid.src.conllu", "valid.src.conllu"],
     ]
+    assert seeds == {"7"}
 
 
 def test_chosen_pairs():

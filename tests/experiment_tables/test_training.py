@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("jsonschema", reason="the extra `experiments` is not installed")
 from commands import REPOSITORY, succeed
+from nonempty import some
 from prepared_corpus import TEST_SENTENCES
 
 from experiments.training import RunJob, value_at
@@ -103,6 +104,39 @@ def test_a_training_that_diverges_before_its_first_losses(planned, monkeypatch):
         job.train()
     with pytest.raises(UserError, match="no losses"):
         job.training_facts(folder / "model.pt")
+
+
+def test_what_programs_are_told(planned, monkeypatch):
+    """The plan's seed trains, its model is evaluated, and the validation set chooses systems."""
+    folder, data, plan = planned(OPTIONS, average=2)
+    told = []
+
+    def run_program(module, arguments, log, output=None, **_):
+        told.append((module, arguments))
+        if output is not None:
+            output.write_text('{"valid_nll_loss": "3.5"}\nH-0\t-0.5\ta word\n')
+
+    monkeypatch.setattr("experiments.training.run_program", run_program)
+    for average, model in ((0, folder / "checkpoints" / "checkpoint_best.pt"), (2, "averaged.pt")):
+        job = RunJob({**plan, "seed": 7, "average": average}, folder, data, "cpu", 0)
+        assert job.train() == folder / model
+    assert job.validation_nll(folder / "averaged.pt") == 3.5
+    assert dict(job.translations(folder / "averaged.pt")) == {"test": ("a word",)}
+
+    def of(module):
+        return [dict(zip(given, given[1:])) for name, given in told if name == module]
+
+    checkpoints, averaged = str(folder / "checkpoints"), str(folder / "averaged.pt")
+    for training in some(of("fairseq_cli.train")):
+        assert (training["--seed"], training["--save-dir"]) == ("7", checkpoints)
+    (averaging,) = of("syntax_nmt.cli")
+    assert (averaging["average"], averaging["--last"]) == (checkpoints, "2")
+    assert averaging["--output"] == averaged
+    (validation,) = of("fairseq_cli.validate")
+    assert (validation["--path"], validation["--valid-subset"]) == (averaged, "valid")
+    (generation,) = of("fairseq_cli.generate")
+    assert (generation["--path"], generation["--gen-subset"]) == (averaged, "test")
+    assert generation["--beam"] == "1"
 
 
 def test_a_value_by_its_path():

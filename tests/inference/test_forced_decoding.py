@@ -7,10 +7,12 @@ import pytest
 from fairseq.sequence_scorer import SequenceScorer
 from forced_models import FAMILIES, checkpoint_of, forced_decoder
 from parser_files import PIECES, TARGETS
-from small_models import build, save_checkpoint
+from parsing_stand_in import parsing
+from small_models import build, enlarge, save_checkpoint
 
 from syntax_nmt.errors import UserError
-from syntax_nmt.inference.forced_decoding import ForcedDecoder, sentence_scores
+from syntax_nmt.inference.forced_decoding import ForcedDecoder, load_forced_decoder, sentence_scores
+from syntax_nmt.inference.settings import ModelFiles
 from syntax_nmt.scoring.parallel_text import TokenPair
 
 # The empty sentence, a pair twice, and lengths whose order differs between the sides.
@@ -83,15 +85,32 @@ def test_too_long_pairs_have_no_score(parser, tmp_path):
     assert scores[1:] == [None, None]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("phrase_transformer", "--phrase-segmentation", "parsed"), ("pascal_transformer",)],
-)
+READERS = [("phrase_transformer", "--phrase-segmentation=parsed"), ("pascal_transformer",)]
+
+
+@pytest.mark.parametrize("arguments", READERS)
 def test_a_model_that_reads_parses_needs_a_parser(parser, tmp_path, arguments):
     model, _, cfg = build(parser.data, *arguments)
     checkpoint = save_checkpoint(tmp_path / "parsed.pt", model, cfg)
     with pytest.raises(UserError, match=r"parsed.pt: .* give the parser's .* as --parser-config"):
         forced_decoder(checkpoint, parser.data)
+
+
+@pytest.mark.parametrize("arguments", READERS)
+def test_each_sentence_has_its_own_parse(parser, tmp_path, arguments):
+    """Also among others of equal length, where a batch has another order than the pairs."""
+    sources = ["▁we", "▁we ▁see ▁hou ses", "▁gar den ▁see ▁we", "▁gar den ▁see ▁we ▁."]
+    targets = [("▁see",) * length for length in (9, 2, 2, 2)]
+    pairs = [TokenPair(tuple(x.split()), target) for x, target in zip(sources, targets)]
+    model, _, cfg = build(parser.data, *arguments)
+    path = save_checkpoint(tmp_path / "reader.pt", enlarge(model, 2.0), cfg)
+    with parsing(tmp_path) as (_, config):
+        files = ModelFiles(str(path), str(parser.data), config, "cpu")
+        decoder = load_forced_decoder(files)
+        alone = [sentence_scores(decoder, [pair], 4000)[0] for pair in pairs]
+        for size in (None, 2, 3):
+            found = sentence_scores(decoder, pairs, 4000, size)
+            assert found == pytest.approx(alone, rel=1e-5)
 
 
 @pytest.mark.parametrize("family", ["stock", "heads", "lstm"])

@@ -53,6 +53,16 @@ def test_against_loops():
     assert (found.low, found.high) == pytest.approx((difference - half, difference + half))
 
 
+@pytest.mark.parametrize("test", [seed_test, population_test])
+def test_a_shared_variance_that_is_estimated_below_zero_counts_as_none(test):
+    """As of few runs that differ in opposite ways: an interval is no narrower than of seeds."""
+    x = np.random.default_rng(1).normal(size=(50, 1))
+    opposed, nothing = np.hstack([x, -x, 0 * x]), np.zeros((50, 3))
+    found = test(TWO, ONE[:3], opposed, opposed)
+    assert found.low < found.high
+    assert found == test(TWO, ONE[:3], nothing, nothing)
+
+
 def test_welch_as_in_a_textbook():
     """Student's own data of 1908, two soporifics, taken as independent: t = 1.86, df = 17.8."""
     one = (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)

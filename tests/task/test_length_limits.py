@@ -107,3 +107,15 @@ def test_the_longest_sentence_that_is_kept_is_named(folder, loaded, split, optio
     assert str(refused.value) == expected
     assert caplog.text.count("1 sentence is too long") == 1
     task.get_batch_iterator(task.datasets[split], max_tokens=7, **limits)
+
+
+def test_only_training_leaves_out_an_incomplete_batch(folder):
+    """As `--required-batch-size-multiple` says; elsewhere every sentence is in a batch."""
+    _, task, _ = build(folder, "syntax_transformer_tiny")
+    task.datasets = {split: dataset(*[4] * 9) for split in ("train", "valid")}
+    sizes = {}
+    for split, data in task.datasets.items():
+        limits = {"max_tokens": 16, "required_batch_size_multiple": 4}
+        batches = task.get_batch_iterator(data, **limits).next_epoch_itr(shuffle=False)
+        sizes[split] = [len(batch["id"]) for batch in batches]
+    assert sizes == {"train": [4, 4], "valid": [4, 4, 1]}

@@ -39,9 +39,8 @@ def test_parents_are_ignored_in_training_alone(per_head):
 
 
 @pytest.mark.parametrize("variance", [1.0, 2.5])
-@torch.no_grad()
 def test_equals_its_formula(tmp_path, variance):
-    """The whole encoder layer, with weights of its own, one logit at a time."""
+    """The whole attention of a layer, one logit at a time, with its gradients."""
     folder = write_dictionaries(tmp_path, pieces=True)
     options = ("--parent-scaled-heads=3", f"--parent-scaled-variance={variance}")
     model, task, _ = build(folder, "pascal_transformer", *options)
@@ -61,26 +60,33 @@ def test_equals_its_formula(tmp_path, variance):
     size = width // H
     padding = inputs["src_tokens"].eq(task.source_dictionary.pad())
     assert padding.any()
+    ours, expected = [], []
     for b in range(batch):
         for t in range(length):
             if padding[b, t]:
                 continue
-            attended = torch.zeros(width, dtype=torch.float64)
+            attended = []
             own = int(spans.first[b, t])
             parent = int(inputs["heads"][b, own])
             for head in range(H):
                 part, logits = slice(head * size, (head + 1) * size), []
                 for j in range(length):
-                    logit = float(q[t, b, part] @ k[j, b, part]) / math.sqrt(size)
+                    logit = q[t, b, part] @ k[j, b, part] / math.sqrt(size)
                     if parent >= 0 and head < 3:
                         middle = float(spans.first[b, parent] + spans.last[b, parent]) / 2
-                        logit *= math.exp(-((j - middle) ** 2) / (2 * variance))
-                        logit /= math.sqrt(2 * math.pi * variance)
-                    logits.append(-math.inf if padding[b, j] else logit)
-                weights = torch.tensor(logits, dtype=torch.float64).softmax(0)
-                attended[part] = weights @ v[:, b, part]
-            expected = attention.out_proj(attended)
-            torch.testing.assert_close(seen["output"][t, b], expected, atol=1e-12, rtol=1e-12)
+                        density = math.exp(-((j - middle) ** 2) / (2 * variance))
+                        logit = logit * density / math.sqrt(2 * math.pi * variance)
+                    logits.append(logit.new_tensor(-math.inf) if padding[b, j] else logit)
+                attended.append(torch.stack(logits).softmax(0) @ v[:, b, part])
+            ours.append(seen["output"][t, b])
+            expected.append(attention.out_proj(torch.cat(attended)))
+    ours, expected = torch.stack(ours), torch.stack(expected)
+    torch.testing.assert_close(ours, expected, atol=1e-12, rtol=1e-12)
+    parameters = [x for x in attention.parameters() if x.requires_grad]
+    weights = torch.randn_like(ours)
+    gradients = [torch.autograd.grad((x * weights).sum(), parameters) for x in (ours, expected)]
+    for found, wanted in zip(*gradients):
+        torch.testing.assert_close(found, wanted, atol=1e-10, rtol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from syntax_nmt.data.merges import binary_merges, random_merges
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.tree_regularization.loss import (
     SOURCE_STATES,
+    TARGET_STATES,
     TreeRegularization,
     contextual_independence,
     split_losses,
@@ -284,6 +285,26 @@ def test_states_of_a_decoder_have_read_their_word(folder):
     assert not changed[:, :3].any()
     assert changed[:, 3:7].all()
     assert not changed[:, 7].any()
+
+
+@pytest.mark.parametrize("layer", [0, -1])
+@pytest.mark.parametrize("half", ["encoder", "decoder"])
+@torch.no_grad()
+def test_the_loss_reads_the_layer_that_is_named(folder, half, layer):
+    """Half of the components of its output."""
+    side = "" if half == "encoder" else "target-"
+    options = (f"--{side}tree-reg-layer={layer}", "--tree-reg-share=0.5")
+    model, task, _ = build(folder, "syntax_transformer", *options)
+    sources, targets = random_sentences([9, 14, 4]), random_sentences([12, 3, 8], seed=4)
+    inputs, outputs = annotated_batch(model, task, sources, targets)["net_input"], []
+    getattr(model, half).layers[layer].register_forward_hook(lambda *of: outputs.append(of[-1]))
+    found = model(**inputs)[1][SOURCE_STATES if half == "encoder" else TARGET_STATES]
+    (output,) = outputs
+    states = output if half == "encoder" else output[0]
+    expected = states.transpose(0, 1)[..., :8]
+    if half == "decoder":  # the state of a word is that of the step that reads it
+        found, expected = found[:, :-1], expected[:, 1:]
+    assert torch.equal(found, expected)
 
 
 @pytest.mark.parametrize(
