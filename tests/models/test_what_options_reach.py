@@ -85,6 +85,7 @@ VALUES = [
             ("--gcn-edge-dropout=0.3", "edge_dropout", 0.3),
         )
     ),
+    ("tree_coverage_rnn", "--tree-coverage=word", "decoder.recurrence.coverage.of_children", False),
     ("rnn_search", "--encoder-dropout-in=0.3", "encoder.dropout_in.p", 0.3),
     ("rnn_search", "--encoder-dropout-out=0.3", "encoder.dropout_out.p", 0.3),
     ("rnn_search", "--decoder-dropout-in=0.3", "decoder.dropout_in.p", 0.3),
