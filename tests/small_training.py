@@ -1,11 +1,16 @@
 """Small models of every method with all that a training step takes."""
 
+from copy import deepcopy
+
+import torch
 from fairseq.criterions import CRITERION_REGISTRY, FairseqCriterion
 from methods import ALL_TRIALS, BASES, DECLARED, MIXED
 from small_models import (
+    annotated_batch,
     batch,
     chain_heads,
     chunks_of_tokens,
+    fill_zeros,
     phrases_of_tokens,
     random_sentences,
     trees_of_tokens,
@@ -89,3 +94,22 @@ def criterion_of(model: nn.Module, task, synchronous: str) -> FairseqCriterion:
     if CHUNKS in model.reads_annotation:
         objectives.append(ChunkObjective(1.0, 1.0))
     return CRITERION_REGISTRY["syntax_cross_entropy"](task, False, 0.1, 0, False, objectives)
+
+
+def trains_as(model: nn.Module, other: nn.Module, task) -> bool:
+    """Whether another model has the same parameters, and, given their values, the same loss.
+
+    That of a training step, in float64 and with the same random numbers.
+    """
+    shapes = [{name: x.shape for name, x in each.state_dict().items()} for each in (model, other)]
+    if shapes[0] != shapes[1]:
+        return False
+    model, other = fill_zeros(deepcopy(model)), deepcopy(other)
+    other.load_state_dict(model.state_dict())
+    losses = []
+    for each in (model, other):
+        each.double().train()
+        sample = annotated_batch(each, task, random_sentences([5, 9]), random_sentences([7, 6], 9))
+        torch.manual_seed(3)
+        losses.append(float(criterion_of(each, task, "rank")(each, sample)[0].detach()))
+    return abs(losses[0] - losses[1]) < 1e-9 * abs(losses[0])

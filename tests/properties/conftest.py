@@ -1,12 +1,23 @@
 """Every architecture that this package registers, small: a new one is covered on the day it is."""
 
+import argparse
 from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from fairseq.tasks import FairseqTask
 from methods import ALL_TRIALS, ARCHITECTURES, MIXED, OF_WORDS
-from small_models import annotated_batch, build, enlarge, families, fill_zeros, write_dictionaries
+from small_models import (
+    WIDTH,
+    annotated_batch,
+    build,
+    enlarge,
+    families,
+    fill_zeros,
+    small_sizes,
+    write_dictionaries,
+)
 from torch import nn
 
 MORE = {**ALL_TRIALS, **MIXED, **OF_WORDS}
@@ -55,7 +66,32 @@ def build_small(dictionaries):
     return built
 
 
-@pytest.fixture(params=[*ARCHITECTURES, *MORE])
+def architectures():
+    """All; dear are those whose small models have the options of another one, and are copies."""
+    known = set()
+    for arch in ARCHITECTURES:
+        options = options_when_small(arch)
+        yield pytest.param(arch, marks=[pytest.mark.dear] if options in known else [])
+        known.add(options)
+
+
+def options_when_small(arch):
+    """The class of a small model and its options, from the command line and the preset."""
+    model = ARCH_MODEL_REGISTRY[arch]
+    given = parser_of(model).parse_args(small_sizes(arch, WIDTH))
+    ARCH_CONFIG_REGISTRY[arch](given)
+    return model, repr(sorted(vars(given).items()))
+
+
+@cache
+def parser_of(model):
+    """As fairseq asks for the options of models: it leaves out what is not given."""
+    parser = argparse.ArgumentParser(argument_default=argparse.SUPPRESS, allow_abbrev=False)
+    model.add_args(parser)
+    return parser
+
+
+@pytest.fixture(params=[*architectures(), *MORE])
 def small(request, build_small) -> Small:
     yield_model = build_small(request.param)
     yield_model.model.zero_grad()

@@ -5,10 +5,10 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
-from methods import ARCHITECTURES, in_small
+from methods import ALL_TRIALS, ARCHITECTURES, in_small
 from sacrebleu.metrics import BLEU
 from small_models import annotated_batch, build, random_sentences
-from small_training import criterion_of
+from small_training import criterion_of, trains_as
 from tested_methods import BY_HEART
 
 
@@ -56,6 +56,13 @@ def test_checkpointed_activations_change_nothing(small, build_small):
         results.append([parameter.grad for parameter in each.model.parameters()])
     for (name, _), plain, checkpointed in zip(small.model.named_parameters(), *results):
         torch.testing.assert_close(checkpointed, plain, atol=1e-4, rtol=1e-4, msg=name)
+
+
+@pytest.mark.parametrize("trial", ALL_TRIALS)
+def test_trials_are_not_their_presets(build_small, trial):
+    """Otherwise the properties are tested twice of one model, and never of the other."""
+    preset = build_small(ALL_TRIALS[trial][0])
+    assert not trains_as(preset.model, build_small(trial).model, preset.task)
 
 
 LENGTHS = [3 + i % 8 for i in range(50)]

@@ -215,6 +215,13 @@ def test_parameters():
         assert count == (2 + len(orders)) * of_gru + extra
 
 
+@pytest.mark.parametrize("given", ["child", "head", "head,child"])
+def test_orders_are_those_of_the_option(pieces_folder, given):
+    """In a fixed order: checkpoints have them by name, but the fusion by place."""
+    model, *_ = build(pieces_folder, "tree_order_rnn", f"--tree-order-encoder={given}")
+    assert list(model.encoder.network.of_orders) == sorted(given.split(","))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
