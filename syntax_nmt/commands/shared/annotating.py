@@ -54,15 +54,14 @@ def add_model_options(parser: argparse.ArgumentParser, *tasks: str) -> None:
         type=partial(_named_model, single),
         action="append",
         default=[],
-        help=f"a single model in place of the folder's; may be repeated; names are "
-        f"{', '.join(single)}",
+        help=f"one model in place of the folder's; may be repeated; names: {', '.join(single)}",
     )
     if "chunks" in tasks:
         parser.add_argument(
             "--chunk-model",
             metavar="FILE",
             type=Path,
-            help="a Stanza sequence tagger trained on chunks (syntax-nmt chunk) (default: "
+            help="a Stanza sequence tagger of chunks, as syntax-nmt chunk trains it (default: "
             f"{files[CHUNKER].file_name} in the folder of models)",
         )
     parser.add_argument(
