@@ -1,5 +1,6 @@
 """The trainings of a table, each known by the key of all that its figures depend on."""
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from experiments.corpus import key_of, plan_control, plan_data
+from experiments.corpus import DONE, key_of, plan_control, plan_data
 from experiments.records import Records
 from experiments.table_config import DeclaredSystem, Family, Table
 from syntax_nmt.errors import UserError
@@ -110,6 +111,32 @@ class Runs:
             file = self.records.file(run.name, run.key)
             raise UserError(f"{file}: is not the record of {run.name}: remove it")
         return found
+
+    def refuse_other_data(self, folder: Path) -> None:
+        """Refuses prepared data that are not those of a recorded run with the same options.
+
+        Another version of SentencePiece or Stanza can prepare other files, whose runs would stand
+        in one table.
+
+        Args:
+            folder: of all prepared data, by key.
+
+        Raises:
+            UserError: the checksums differ.
+        """
+        for run in recorded(self):
+            done = folder / run.plan["data"] / DONE
+            record = self.record(run)
+            if record is None or not done.is_file():
+                continue
+            here, there = json.loads(done.read_text("utf-8"))["checksum"], record["data_checksum"]
+            if here != there:
+                versions = ", ".join(map(" ".join, record["versions"].items()))
+                raise UserError(
+                    f"{done.parent}: the same options prepared other files here (checksum {here}) "
+                    f"than {run.name} was trained on ({there}): install the versions of its record "
+                    f"({versions}) and remove this folder, or remove the table's records"
+                )
 
     def seconds(self, run: Run) -> float | None:
         """How long a run trains: as others of its system, or else of its family; None = unknown."""

@@ -152,6 +152,8 @@ class Workflow:
         for is_control in (False, True):
             keys = [plan["key"] for plan in unprepared if ("control" in plan) is is_control]
             whole &= not keys or self._snakemake(keys, [])
+        for runs in self.tables:
+            runs.refuse_other_data(folder / "data")
         ready = [
             f"{table}/{run.name}.{key}.json"
             for (table, key), run in missing.items()
@@ -240,6 +242,7 @@ class Workflow:
             elif not all(self._is_prepared(plan["key"]) for plan in scored_data(runs)):
                 print(f"{runs.table.name}: its data are not prepared here, and its table stays")
             else:
+                runs.refuse_other_data(self.args.folder / "data")
                 figures = measure(runs, self.args.folder)
                 write_table(figures, runs.records.folder, self.args.also)
                 print(runs.records.folder / "table.md")

@@ -21,7 +21,7 @@ with log.open("a") as out: out.write("{name} begins\\n")
 time.sleep(0.7)
 with log.open("a") as out: out.write("{name} ends\\n")
 output.parent.mkdir(parents=True, exist_ok=True)
-if {works}: (output / "done.json" if output.is_dir() else output).write_text("{{}}")
+if {works}: (output / "done.json" if output.is_dir() else output).write_text('{{"checksum": "d"}}')
 """
 
 
@@ -145,6 +145,18 @@ def test_without_the_data_a_table_stays(make, tmp_path, capfd):
     make(1, all_runs=False, data_works=False)
     assert (folder / "table.md").read_text() == "of before"
     assert "its data are not prepared here, and its table stays" in capfd.readouterr().out
+
+
+def test_other_data_than_those_of_the_records_are_refused(make, tmp_path):
+    """Before the first training: its row would stand beside rows of other data."""
+    runs = runs_of(tmp_path, declaration())
+    runs.records = Records(tmp_path / "results" / "table")
+    runs.records.folder.parent.mkdir()
+    write_record(runs, next(iter(runs.rows())).runs[0], data_checksum="other")
+    said = r"checksum d\) than transformer\.stock\.1 was trained on \(other\): .*torch 2\.13\.0"
+    with pytest.raises(UserError, match=said):
+        make(1)
+    assert (tmp_path / "log").read_text("utf-8") == "corpus begins\ncorpus ends\n"
 
 
 def test_without_data_no_runs(make):
