@@ -9,7 +9,7 @@ import pytest
 import torch
 from fairseq.modules import MultiheadAttention
 from methods import DECLARED
-from small_models import annotated_batch, build, random_sentences
+from small_models import annotated_batch, build, fill_zeros, random_sentences
 from small_training import trains_as
 
 from syntax_nmt.arguments import attribute
@@ -205,6 +205,60 @@ def test_changes(pieces_folder, base, options):
         assert not trains_as(before, after, task), f"{option} changes nothing"
 
 
+# A model with its criterion, and options of the loss that change it, one after the other.
+LOSSES = [
+    ("tree_reg_transformer --criterion=tree_reg_cross_entropy", "--tree-reg-weight=0.3"),
+    (
+        "lisa_transformer --dependency-labels=full --criterion=lisa_cross_entropy",
+        "--parse-weight=0.3 --label-weight=0.3",
+    ),
+    (
+        "dependency_transformer --dependency-labels=full --target-supervised-layer=0 "
+        "--criterion=dependency_cross_entropy",
+        "--child-weight=0.3 --parent-weight=0.3 --target-parent-weight=0.3 --label-weight=0.3",
+    ),
+    (
+        "latent_phrase_transformer --criterion=synchronous_cross_entropy",
+        "--sync-weight=0.3 --sync-normalize=mean --sync-margin=0.3 --sync-shift --sync-loss=mse",
+    ),
+    (
+        "syntax_transformer --criterion=synchronous_cross_entropy --sync-loss=attention",
+        "--sync-layers=1 --sync-encoder-layers=1 --sync-decoder-layers=1 --sync-cross-layers=0",
+    ),
+    (
+        "variational_rnn --latent-from=posterior --criterion=variational_cross_entropy",
+        "--kl-weight=0.3 --kl-warmup=900 --free-nats=9",
+    ),
+    (
+        "bi_scale_rnn --criterion=chunk_cross_entropy",
+        "--boundary-weight=0.3 --chunk-tag-weight=0.3",
+    ),
+    (
+        "factor_transformer --criterion=factor_cross_entropy",
+        "--target-factor-weight=0.3 --target-factor-pieces=last",
+    ),
+]
+
+
+def training_loss(folder, options):
+    """Of a step after 300 updates, in float64, as `fairseq-train` would compute it."""
+    model, task, cfg = build(folder, *options)
+    criterion = task.build_criterion(cfg.criterion)
+    fill_zeros(model).double().train().set_num_updates(300)
+    sample = annotated_batch(model, task, random_sentences([5, 9]), random_sentences([7, 6], 9))
+    torch.manual_seed(3)
+    return float(criterion(model, sample)[0].detach())
+
+
+@pytest.mark.parametrize(("base", "options"), LOSSES)
+def test_options_of_a_loss(pieces_folder, base, options):
+    added = options.split()
+    rows = [[*base.split(), *added[:count]] for count in range(len(added) + 1)]
+    losses = [training_loss(pieces_folder, row) for row in rows]
+    for option, before, after in zip(added, losses, losses[1:]):
+        assert abs(before - after) > 1e-9 * before, f"{option} changes nothing"
+
+
 # Made alike for each column of a side: those of UPOS stand for all.
 OF_COLUMNS = {each.name for each in fields(ColumnLabelOptions) if not each.name.endswith("_upos")}
 
@@ -212,11 +266,13 @@ OF_COLUMNS = {each.name for each in fields(ColumnLabelOptions) if not each.name.
 def test_every_option_of_a_method_is_tested_here():
     """One that is not could be ignored: the tests of methods ask the model for its settings."""
     last = [options.split()[-1] for _, options, _, _ in VALUES]
-    rows = [shlex.split(options) for _, options in CHANGES]
+    rows = [shlex.split(options) for _, options in (*CHANGES, *LOSSES)]
     tested = {attribute(x.partition("=")[0]) for row in (last, *rows) for x in row}
-    declared = {each.name for method in DECLARED for each in fields(method.options)}
+    losses = [method.loss.options for method in DECLARED if method.loss is not None]
+    options = (*(method.options for method in DECLARED), *losses)
+    declared = {each.name for of_method in options for each in fields(of_method)} - {"_name"}
     untested = sorted(declared - tested - OF_COLUMNS)
-    assert not untested, f"give each of {untested} a row of VALUES or CHANGES"
+    assert not untested, f"give each of {untested} a row of VALUES, CHANGES or LOSSES"
 
 
 @pytest.mark.parametrize("name", ["syntax", "phrase", "constituent", "latent_phrase"])
