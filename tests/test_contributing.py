@@ -166,7 +166,7 @@ def test_add_a_method(package, prepared):
     run(package, "-m", "ruff", "check", "--quiet", "--fix", *{name for _, name, _, _ in steps})
     # Every test of the method, and those of all methods at once.
     chosen = "tree_depth or among_the_methods or all_methods_translate or import_order or docstring"
-    chosen += " or every_option_of_a_method"
+    chosen += " or every_option_of_a_method or names_the_presets"
     tiers = ([], ["--dear"])
     checked = [run(package, "-m", "pytest", "-q", "tests", "-k", chosen, *tier) for tier in tiers]
     assert sum(int(re.search(r"(\d+) passed", tier)[1]) for tier in checked) > LEAST_TESTS

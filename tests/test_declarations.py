@@ -127,6 +127,6 @@ def test_what_tests_know_is_of_declared_methods():
 def test_endurance_is_tested_for_every_architecture():
     found = {method.partition("+")[0] for method in TRAINED}
     assert found == BASES, (
-        f"METHODS in tests/methods.py needs the training options of {sorted(BASES - found)}, and "
-        f"is to forget {sorted(found - BASES)}"
+        f"declare a recipe of {sorted(BASES - found)} (`recipes` of its METHOD), and none of "
+        f"{sorted(found - BASES)}"
     )

@@ -223,11 +223,16 @@ def rows_of(text: str, name: str) -> list[str]:
 )
 def test_every_method_has_its_place(method):
     """In the README's table, the site, and an example of its own."""
-    assert any(rows_of(page("README.md"), arch) for arch in method.presets)
+    presets = ", ".join(method.presets)
+    assert any(rows_of(page("README.md"), arch) for arch in method.presets), (
+        f"README.md: add a row of {presets} to the table of methods"
+    )
     for arch in method.presets:
         examples = [
             path.parent.name
             for path in (REPOSITORY / "examples").glob("*/README.md")
             if arch in path.read_text("utf-8")
         ]
-        assert any(f"examples/{name}/README.md" in page("site/mkdocs.yml") for name in examples)
+        assert any(f"examples/{name}/README.md" in page("site/mkdocs.yml") for name in examples), (
+            f"name {arch} in the README.md of a folder of examples, which site/mkdocs.yml lists"
+        )

@@ -57,11 +57,13 @@ def run(args: argparse.Namespace) -> None:
     data = TrainingData.of(args.prepared)
     method = named_method(data, args.method)
     if not translates_typed_text(data, method):
-        reads = " and ".join(kind.description for kind in method.reads)
-        wanted = reads or "subwords of both languages"
+        lacking = "tells of no way to cut and parse typed text"
+        if data.takes_typed_text:
+            reads = " and ".join(kind.description for kind in method.reads)
+            lacking = f"has no parser, and {method.save_dir} reads {reads}"
         raise UserError(
-            f"{method.save_dir} reads {wanted}, for which {data.folder} has no parser or "
-            "segmentation: translate its test set by syntax-nmt train"
+            f"{data.folder}: {lacking}: syntax-nmt train translates its test sets; for typed text "
+            "run syntax-nmt prepare again, with a parser (--stanza-dir, or --parser)"
         )
     if args.text is not None and (args.text.is_dir() or not args.text.exists()):
         raise UserError(f"{args.text}: no such file: give raw text")

@@ -60,7 +60,7 @@ class TrainingRecipe:
     Attributes:
         title: a description.
         arch: the architecture, without a size.
-        save_dir: name of the folder of its checkpoints.
+        save_dir: what `syntax-nmt train` calls it, and the folder of its checkpoints.
         options: of `fairseq-train`, beside architecture, criterion, sizes and those that load
             annotation.
         criterion: its training objective.

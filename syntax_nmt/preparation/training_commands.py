@@ -83,6 +83,11 @@ def named_method(data: TrainingData, name: str) -> TrainingRecipe:
             f"run `syntax-nmt prepare` again{f' with {makings}' if makings else ''}, or choose "
             f"of {', '.join(known)}"
         )
+    presets = [line.arch for line in printed.values() if f"{name}_".startswith(f"{line.arch}_")]
+    if presets:
+        arch = max(presets, key=len)
+        trained = " or ".join(line.save_dir for line in printed.values() if line.arch == arch)
+        raise UserError(f"{name}: is an architecture: give its method, {trained}")
     close = get_close_matches(name, printed, n=1)
     advice = f"did you mean {close[0]}?" if close else f"choose of {', '.join(known)}"
     raise UserError(f"{name}: no such method: {advice}")
@@ -106,15 +111,16 @@ def method_list(data: TrainingData, reference: Path | None = None) -> str:
     compared = [] if reference is None else ["--compare", argument(reference)]
     methods = trainable(data)
     width = max(len(line.save_dir) for line in methods)
-    names = [line.save_dir for line in methods]
-    shown = next((line.save_dir for line in methods if line.needs), names[-1])
+    shown = _first_to_try(methods) or methods[-1]
     folder = argument(data.folder)
     return "\n".join(
         [
             _expectation(data),
             *(f"  {line.save_dir:<{width}}  {line.title}" for line in methods),
             "by",
-            wrapped(["syntax-nmt", "train", folder, names[0], shown, *compared]),
+            wrapped(
+                ["syntax-nmt", "train", folder, methods[0].save_dir, shown.save_dir, *compared]
+            ),
             f"or by fairseq's commands: syntax-nmt options --training {shlex.quote(folder)} METHOD",
         ]
     )
@@ -133,14 +139,18 @@ def next_commands(data: TrainingData, user_dir: Path) -> str:
         if method.reads:
             translate = wrapped(translate_command(data, method, user_dir))
             blocks.append(f"  and translate with it by\n{translate}")
-    # Trained on annotation, and translating without: what a newcomer tries first.
-    shown = (line for line in methods if line.needs and not line.reads)
-    main = next((line for line in shown if line.family == TRANSFORMER), methods[0])
+    main = _first_to_try(methods) or methods[0]
     blocks.append(
         f"then translate with {main.title} (likewise others without such a line) by\n"
         f"{wrapped(translate_command(data, main, user_dir))}"
     )
     return "\n".join(blocks)
+
+
+def _first_to_try(methods: Sequence[TrainingRecipe]) -> TrainingRecipe | None:
+    """A Transformer that is trained on annotation and translates without; None = there is none."""
+    shown = (line for line in methods if line.needs and not line.reads)
+    return next((line for line in shown if line.family == TRANSFORMER), None)
 
 
 def _expectation(data: TrainingData) -> str:

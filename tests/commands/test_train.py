@@ -175,6 +175,8 @@ def test_lines_that_are_too_long(trained, folder, prepared):
         (("train", "{}"), "no method: name one or more of baseline, rnn_baseline, "),
         (("train", "{}", "pascl"), "pascl: no such method: did you mean pascal?"),
         (("train", "{}", "nothing"), "nothing: no such method: choose of baseline, "),
+        (("train", "{}", "rnn_search_cgru_tiny"), "architecture: give its method, rnn_baseline"),
+        (("train", "{}", "phrase_transformer"), "architecture: give its method, ngrams or phrases"),
         (("train", "{}", "baseline", "--compare", "nowhere"), "--compare nowhere: no such file"),
         (("translate", "{}", "heads"), "no such checkpoint: train it by syntax-nmt train"),
         (
@@ -184,7 +186,7 @@ def test_lines_that_are_too_long(trained, folder, prepared):
         (("train", "{}", "baseline", "--name", "../x"), "--name '../x' is no plain name"),
         (
             ("translate", "{}", "pascal", "--seed", "1"),
-            "reads dependency trees of the source, for",
+            "has no parser, and pascal reads dependency trees of the source: syntax-nmt train",
         ),
         (("translate", "{}", "baseline", "nowhere"), "nowhere: no such file"),
         (("translate", "{}", "baseline", "/"), "/: no such file"),

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from methods import READ_ENDS_OF_WORDS
+from methods import BASES, OF_WORDS, READ_ENDS_OF_WORDS
 from small_models import random_sentences
 
 from syntax_nmt.backbone.masked_batch_norm import MaskedBatchNorm
@@ -90,6 +90,23 @@ def test_a_declared_input_that_is_missing_is_named(small):
                 small.model(**without)
 
 
+# Trials of methods that find words, in which nothing is left that reads them.
+READ_NO_WORDS = ("gcn_transformer+dense+pieces", "gcn_rnn+none+pieces")
+
+
+@pytest.mark.parametrize("arch", sorted(BASES))
+def test_models_that_find_words_have_several_pieces(build_small, arch):
+    """A model that is not known to read words would have words of one piece in all tests."""
+    small, called = build_small(arch), []
+    hook = small.model.encoder.word_spans.register_forward_hook(lambda *_: called.append(True))
+    logits_of_each(small)
+    hook.remove()
+    assert not called or f"{small.arch}+pieces" in OF_WORDS, (
+        f"{small.arch} asks which pieces make a word: name its method in FINDS_WORDS of "
+        "tests/tested_methods.py"
+    )
+
+
 def of_one_piece(module, tokens, spans):
     columns = torch.arange(spans.first.size(1)).expand_as(spans.first)
     return spans._replace(first=columns, last=columns)
@@ -115,6 +132,8 @@ def test_words_of_several_pieces_matter(small, other_words):
     other = logits_of_each(small)
     for hook in hooks:
         hook.remove()
-    if not called:
+    if small.arch in READ_NO_WORDS:
+        assert not called
         pytest.skip("reads no words")
+    assert called, "its method stands in FINDS_WORDS, and does not ask which pieces make a word"
     assert max(float((x - y).abs().max()) for x, y in zip(expected, other)) > 1e-4
