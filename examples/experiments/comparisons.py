@@ -7,6 +7,7 @@ that of all systems of a family, or a pair's own where it is larger.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict
 from math import inf
 
@@ -121,13 +122,16 @@ def adjust(tests: Iterable[FamilyResult]) -> None:
     comparisons, `p_holm_table` over all of the table.
 
     Two comparisons of the same runs, such as of a system and of the choice of it, count once. A
-    comparison that a test says nothing of, for want of seeds, does not count.
+    comparison that a test says nothing of, for want of seeds, does not count. Among those of cut
+    translations all count: where no translation is too long, the cut changes nothing.
     """
+    tests = list(tests)
+    with_cut = {family.test for family in tests if any(pair.cut for pair in family.pairs)}
     compared: dict[tuple[str, ...], dict[tuple[str, ...], list[TableTest]]] = {}
     for family in tests:
         for pair in (pair for pair in family.pairs if pair.is_tested):
             keys = (*family.keys[pair.system], "against", *family.keys[pair.against])
-            for place, test in _tested(pair):
+            for place, test in _tested(pair, family.test in with_cut):
                 claim = ("p_holm", family.test, pair.claim or "", *place)
                 for group in (claim, ("p_holm_table", family.test, *place)):
                     compared.setdefault(group, {}).setdefault(keys, []).append(test)
@@ -138,9 +142,16 @@ def adjust(tests: Iterable[FamilyResult]) -> None:
                 setattr(item, name, p_value)
 
 
-def _tested(pair: ComparedPair) -> Iterator[tuple[tuple[str, str, str], TableTest]]:
-    """What has a p-value: whole, cut or their change, by which metric, by which test."""
-    for kind, of_kind in pair.kinds():
+def _tested(pair: ComparedPair, with_cut: bool) -> Iterator[tuple[tuple[str, str, str], TableTest]]:
+    """What has a p-value: whole, cut or their change, by which metric, by which test.
+
+    Args:
+        with_cut: a comparison on the test set has cut translations.
+    """
+    kinds = dict(pair.kinds())
+    if with_cut and pair.cut is None:
+        kinds["cut"] = deepcopy(pair.scores)
+    for kind, of_kind in kinds.items():
         for metric, difference in of_kind.items():
             for name, test in difference.tests().items():
                 if test.p_value is not None:

@@ -246,6 +246,21 @@ def test_holm_is_within_a_claim():
     assert adjusted(pairs, "randomisation") == pytest.approx([0.04, 0.04, 0.03])
 
 
+def test_all_comparisons_of_a_claim_count_among_those_of_cut_translations():
+    """Also those without long translations: else a comparison that is shown of none would be shown
+    of the one that a cut changes."""
+    pairs = [
+        compared(system, "stock", difference_of(p, p)) for system, p in (("a", 0.03), ("b", 0.02))
+    ]
+    pairs[0].cut = {"BLEU": difference_of(0.03, 0.03)}
+    other = compared("a", "stock", difference_of(0.03, 0.03))
+    adjust([family_of(pairs), family_of([other], test="docs")])
+    assert pairs[0].cut["BLEU"].randomisation.p_holm == pytest.approx(0.04)
+    assert pairs[1].cut is None
+    assert adjusted(pairs, "randomisation") == pytest.approx([0.04, 0.04])
+    assert adjusted([other], "randomisation") == pytest.approx([0.03])
+
+
 def test_claims_are_calibrated_under_the_null():
     """500 tables of five seeds without any difference: a claim's comparisons share runs, and one of
     them is significant in 5 % of the tables at most."""
