@@ -21,6 +21,7 @@ PAGES = [
 RIVALS, COVERAGE = "multi30k_tenth_rivals", "builtin_coverage"
 DECISIVE = "multi30k_tenth_decisive"
 VARIATIONAL, CONSTITUENTS = "builtin_variational", "builtin_constituents"
+GENERALISATION = "builtin_generalisation"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.parent.name)
@@ -153,6 +154,40 @@ def test_seeds_as_blocks_are_those_of_the_table(table, family, metric, pair, com
         middle = (found[pair].low + found[pair].high) / 2
         shown = f"{middle:+.{len(difference[2])}f}".replace("-", "−")
         assert shown == difference[1]
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        (("t5", "stock"), "(5.6 BLEU less than the Transformer, p 0.018)"),
+        (("latent", "stock"), "(4.6 BLEU less, p below 0.001)"),
+        (("heads", "stock"), "(2.5 BLEU less, p 0.001;"),
+        (("gcn", "stock"), "2.2 BLEU less, p 0.006;"),
+        (("heads-parsed", "stock"), "2.1 BLEU less, p 0.006)"),
+        (("tree-distance", "stock"), "(3.6 BLEU more, p below 0.001;"),
+        (("multitask", "stock"), "4.2 BLEU more, p 0.029)"),
+    ],
+)
+def test_changes_outside_the_split_are_those_of_the_table(pair, said):
+    assert said in " ".join((EXPERIMENTS / "GAINS.md").read_text("utf-8").split())
+    table = TableResult.read(EXPERIMENTS / "results" / GENERALISATION / "table.json")
+    pairs = {(each.system, each.against): each for test in table.tests for each in test.pairs}
+    change = pairs[pair].change  # of the last test set
+    shown = f"{abs(change.difference):.1f} BLEU {'less' if change.difference > 0 else 'more'}"
+    assert shown in said
+    p_value = change.blocks.p_holm
+    assert (f"p {p_value:.3f}" if p_value >= 0.001 else "p below 0.001") in said
+
+
+def test_what_is_not_shown_outside_the_split():
+    """Of no method that a change differs from that of chains or of trees of other sentences, but
+    distances in the tree, which lose more than over chains."""
+    table = TableResult.read(EXPERIMENTS / "results" / GENERALISATION / "table.json")
+    changed = [pair for test in table.tests for pair in test.pairs if pair.change is not None]
+    structured = [each for each in changed if each.against.endswith(("-chain", "-borrowed"))]
+    assert len(structured) == 7
+    shown = {each.against for each in structured if each.change.blocks.p_holm < 0.05}
+    assert shown == {"tree-distance-chain", "tree-distance-borrowed"}
 
 
 def test_differences_on_long_sentences_are_those_of_the_table():
