@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError  # Python 3.10 has one of its own
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -51,7 +52,7 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
         started = context.Value("i", 0)
         executor = ProcessPoolExecutor(workers, context, _start_process, (started, workers))
         try:
-            yield partial(_results, executor, workers)
+            yield partial(_results, executor, workers, Future.result)
         except BrokenProcessPool:
             raise UserError(
                 "a worker process died, probably for want of memory: start again with fewer "
@@ -62,16 +63,24 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
 
 
 def _results(
-    executor: Executor, workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]
+    executor: Executor,
+    workers: int,
+    wait: Callable[[Future[Any]], Any],
+    function: Callable[[Any], Any],
+    tasks: Iterable[Any],
 ) -> Iterator[Any]:
-    """Reads two tasks per worker ahead, so that not all tasks are in memory."""
+    """Reads two tasks per worker ahead, so that not all tasks are in memory.
+
+    Args:
+        wait: gives the result of a call that the executor was given.
+    """
     pending: deque[Future[Any]] = deque()
     for task in tasks:
         pending.append(executor.submit(function, task))
         if len(pending) >= 2 * workers:
-            yield pending.popleft().result()
+            yield wait(pending.popleft())
     while pending:
-        yield pending.popleft().result()
+        yield wait(pending.popleft())
 
 
 def _start_process(started: Any, workers: int) -> None:
@@ -118,8 +127,10 @@ _SECONDS_TO_ANSWER = 10
 
 
 @contextmanager
-def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
-    """The cluster's executor and its number of parallel calls.
+def open_cluster(
+    scheduler: str,
+) -> Iterator[tuple[Executor, int, Callable[[Future[Any]], Any]]]:
+    """The cluster's executor, its number of parallel calls, and what waits for a call's result.
 
     The workers must see the same model files as this process. If a worker dies, another does its
     work again.
@@ -158,7 +169,7 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
         _check_versions(client)
         try:
             # Impure: the cluster caches no result by the hash of its arguments.
-            yield client.get_executor(pure=False), threads
+            yield client.get_executor(pure=False), threads, partial(_wait_while_open, client)
         except KilledWorker as error:
             raise UserError(
                 f"workers of the cluster died again and again over one piece ({error}), probably "
@@ -169,6 +180,27 @@ def open_cluster(scheduler: str) -> Iterator[tuple[Executor, int]]:
                 f"--dask-scheduler {scheduler}: the cluster went away: start it and this again; "
                 "what is finished is kept"
             ) from None
+
+
+def _wait_while_open(client: Any, call: Future[Any]) -> Any:
+    """The result of a call.
+
+    A client that has lost its scheduler cancels the calls that it knows of, and tries to reconnect.
+    A call that comes at that moment can stay without an answer.
+
+    Raises:
+        CancelledError: the client has been without a scheduler for longer than it tries.
+    """
+    without = 0
+    while True:
+        try:
+            return call.result(_SECONDS_TO_ANSWER)
+        except FutureTimeoutError:
+            if call.done():  # the call's own error
+                raise
+            without = 0 if client.status == "running" else without + 1
+            if without > 1:
+                raise CancelledError from None
 
 
 async def _greet(scheduler: str) -> None:

@@ -8,7 +8,9 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import stand_in
@@ -18,6 +20,7 @@ from translations import write
 
 from syntax_nmt.cli import main
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation import executor
 from syntax_nmt.preparation.annotators.annotate import Resources, annotate_file
 from syntax_nmt.preparation.annotators.parts import PartFolder
 from syntax_nmt.preparation.annotators.shard import Shard, find_shard
@@ -378,6 +381,25 @@ def test_a_cluster_that_is_killed_is_one_line(text, tmp_path, cluster):
     resources = Resources(dask_scheduler=address, part_size=1)
     with pytest.raises(UserError, match=r"the cluster went away: .* what is finished is kept"):
         annotate_file(text, tmp_path / "out", StandIn(seconds=0.5), resources)
+
+
+@pytest.mark.parametrize("status", ["connecting", "closed"])
+def test_a_call_of_a_client_without_a_scheduler_is_not_waited_for(monkeypatch, status):
+    """As one that comes while Dask's client cancels those that it knows of."""
+    monkeypatch.setattr(executor, "_SECONDS_TO_ANSWER", 0.01)
+    with pytest.raises(CancelledError):
+        executor._wait_while_open(SimpleNamespace(status=status), Future())
+
+
+def test_a_call_is_waited_for_while_the_scheduler_is_there(monkeypatch):
+    monkeypatch.setattr(executor, "_SECONDS_TO_ANSWER", 0.01)
+    call = Future()
+    threading.Timer(0.2, call.set_result, ["result"]).start()
+    assert executor._wait_while_open(SimpleNamespace(status="running"), call) == "result"
+    failed = Future()
+    failed.set_exception(TimeoutError("the call's own"))
+    with pytest.raises(TimeoutError, match="the call's own"):
+        executor._wait_while_open(SimpleNamespace(status="running"), failed)
 
 
 @pytest.mark.slow
