@@ -57,14 +57,12 @@ def run(args: argparse.Namespace) -> None:
     data = TrainingData.of(args.prepared)
     method = named_method(data, args.method)
     if not translates_typed_text(data, method):
-        lacking = "tells of no way to cut and parse typed text"
+        lacking, way = "tells of no way to cut and parse typed text", ""
         if data.takes_typed_text:
             reads = " and ".join(kind.description for kind in method.reads)
             lacking = f"has no parser, and {method.save_dir} reads {reads}"
-        raise UserError(
-            f"{data.folder}: {lacking}: syntax-nmt train translates its test sets; for typed text "
-            "run syntax-nmt prepare again, with a parser (--stanza-dir, or --parser)"
-        )
+            way = "; for typed text run syntax-nmt prepare again with --stanza-dir, or --parser"
+        raise UserError(f"{data.folder}: {lacking}: syntax-nmt train translates its test sets{way}")
     if args.text is not None and (args.text.is_dir() or not args.text.exists()):
         raise UserError(f"{args.text}: no such file: give raw text")
     if args.name is not None:
