@@ -108,7 +108,7 @@ class DecoderLayerOutput(NamedTuple):
 def captured_layer_outputs(
     modules: Iterable[nn.Module], passed_on: int
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Within the context, collects what modules return; callers get only the first members.
+    """Within the context, keeps what modules return; callers get only the first members.
 
     Args:
         modules: fairseq's code calls them; they return tuples, or a single tensor, which is passed
@@ -116,11 +116,15 @@ def captured_layer_outputs(
         passed_on: how many members the caller gets; a single one does not come in a tuple.
 
     Yields:
-        the outputs so far, in the order of the calls.
+        of each module, the output of its last call: a decoder that chooses target factors calls its
+        layers for each word before it calls them for all. () = not called.
     """
     outputs: list[tuple[Any, ...]] = []
-    keep = partial(_keep, outputs, passed_on)
-    hooks = [module.register_forward_hook(keep) for module in modules]
+    hooks = []
+    for number, module in enumerate(modules):
+        outputs.append(())
+        keep = partial(_keep, outputs, number, passed_on)
+        hooks.append(module.register_forward_hook(keep))
     try:
         yield outputs
     finally:
@@ -129,10 +133,15 @@ def captured_layer_outputs(
 
 
 def _keep(
-    outputs: list[tuple[Any, ...]], passed_on: int, module: nn.Module, args: Any, output: Any
+    outputs: list[tuple[Any, ...]],
+    number: int,
+    passed_on: int,
+    module: nn.Module,
+    args: Any,
+    output: Any,
 ) -> Any:
     if isinstance(output, Tensor):
-        outputs.append((output,))
+        outputs[number] = (output,)
         return output
-    outputs.append(output)
+    outputs[number] = output
     return output[0] if passed_on == 1 else tuple(output[:passed_on])

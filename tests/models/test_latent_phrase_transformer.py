@@ -17,6 +17,7 @@ VARIANTS = {
     "pre-norm": ["--encoder-normalize-before", "--decoder-normalize-before"],
     "no-positions": ["--no-token-positional-embeddings"],
     "phrases": [*PHRASES, "--supervised-layer=0"],
+    "own factors": ["--target-factors=upos,deprel"],
 }
 EVERYTHING = StructureLayers((0, 1), (0, 1), (0, 1), (0, 1), (0, 1))
 

@@ -118,9 +118,8 @@ def _transformer_weights(
         captured_layer_outputs(modules, passed_on=2) as outputs,
     ):
         decoder.forward(batch, features_only=True)
-    # A decoder with target factors first takes a step for each word, to choose them; the last calls
-    # are of the whole target. H×B×T×S; the batch is one pair, so there is no padding
-    weights = [output[1][:, 0].float().cpu().numpy() for output in outputs[-len(modules) :]]
+    # H×B×T×S; the batch is one pair, so there is no padding
+    weights = [output[1][:, 0].float().cpu().numpy() for output in outputs]
     return tuple(
         HeadWeights(of_layer, layer, tasks=tasks.get(layer, {}))
         for layer, of_layer in zip(layers, weights)
