@@ -12,6 +12,7 @@ from nonempty import some
 
 from syntax_nmt.methods import METHODS
 from syntax_nmt.models.options import SyntaxRNNOptions, SyntaxTransformerOptions
+from syntax_nmt.option_checks import choices_of
 
 PACKAGE = REPOSITORY / "syntax_nmt"
 # Files of syntax_nmt/methods that are no paper's.
@@ -110,6 +111,21 @@ def is_named(text: str, preset: str, value: object) -> bool:
     shown = {True: "on"}.get(value, str(value)) if not callable(value) else ""
     names = rf"\b{preset}\b[^;:)]*|presets|default"
     return re.search(rf"({names}): (the paper's )?{re.escape(shown)}", text) is not None
+
+
+def test_what_switches_an_extension_on_is_a_switch():
+    """Otherwise a training goes on in the folder of another method."""
+    found = {
+        (method.name, each.name)
+        for method in METHODS
+        for extension in method.extensions.values()
+        for each in fields(method.options)
+        for value in choices_of(each) or (True, 1)
+        if extension.is_on(method.options(**{each.name: value}), None)
+    }
+    assert len(found) > 15
+    switches = {(method.name, switch) for method in METHODS for switch in method.switches}
+    assert found - switches == set()
 
 
 def test_what_tests_know_is_of_declared_methods():

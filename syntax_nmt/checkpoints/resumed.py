@@ -51,7 +51,7 @@ def refuse_other_method(path: str, saved: Any, given: Any, switches: Mapping[str
     Args:
         saved: the options of the model in the checkpoint; None = not known.
         given: those of the model that was built.
-        switches: the option that turns each method on, and its value if it is off.
+        switches: the options that turn methods on, or parts of them, and their values if off.
 
     Raises:
         UserError: names the options.

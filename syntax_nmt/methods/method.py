@@ -7,7 +7,7 @@ from typing import Any, Optional, TypeVar
 
 from fairseq.dataclass import FairseqDataclass
 
-from syntax_nmt.arguments import DECODER, ENCODER
+from syntax_nmt.arguments import DECODER, ENCODER, attribute
 from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
@@ -156,6 +156,7 @@ class Method:
         used_elsewhere: of an option's name and all options, whether a mixed model uses the option
             although it has no part of the option's family.
         take_from_data: fills in options of a model that depend on the task's data.
+        other_switches: options that switch on parts of it, beside those of its extensions.
         validation: a module with `applies`, `validated` and `log`, for models that choose
             structures themselves.
     """
@@ -175,7 +176,14 @@ class Method:
     family_neutral: tuple[str, ...] = ()
     used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)
     take_from_data: Optional[Callable[[Any, Any], None]] = None
+    other_switches: tuple[str, ...] = ()
     validation: Any = None
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """The options that switch it on, or parts of it."""
+        of_extensions = (attribute(each.option.split()[0]) for each in self.extensions.values())
+        return tuple(dict.fromkeys((*of_extensions, *self.other_switches)))
 
     def extension(self, part: Part, cfg: Any, stack: Any) -> Optional[Extension]:
         """The extension of a part that the options switch on.

@@ -173,6 +173,6 @@ METHOD_SWITCHES = {
     switch: getattr(method.options, switch)
     for method in METHODS
     if method.options is not None
-    for switch in list(method.options.__annotations__)[:1]
+    for switch in method.switches
 }
-"""The option that turns each method on, the first of its own, and its value if it is off."""
+"""The options that turn each method on, or parts of it, and their values if it is off."""

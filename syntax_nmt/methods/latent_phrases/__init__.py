@@ -63,4 +63,5 @@ METHOD = Method(
         ),
         "local_attention_window": ("local_attention_layers",),
     },
+    other_switches=("local_attention_window",),
 )

@@ -58,4 +58,5 @@ METHOD = Method(
     ignored_in_0_1_0={"relation_kernels": ("relation_hidden_dim",)},
     family_neutral=USED_ON_TRANSFORMER,
     used_elsewhere=is_used_on_transformer,
+    other_switches=("encoder_gru", "relation_dense_embedding"),
 )
