@@ -10,13 +10,13 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from syntax_nmt.arguments import DECODER, ENCODER, Namespace, Parser
-from syntax_nmt.backbone.initialization import UNIFORM, initialize
+from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.backbone.rnn_encoder import RNNEncoder
 from syntax_nmt.backbone.rnn_interface import PADDING, STATES
 from syntax_nmt.backbone.transformer_extension import TransformerStack
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods import extensions_of
-from syntax_nmt.methods.method import RNN, TRANSFORMER, TRANSFORMER_DECODER, TRANSFORMER_ENCODER
+from syntax_nmt.methods.method import RNN, TRANSFORMER, TRANSFORMER_ENCODER
 from syntax_nmt.models.checked_hub import CheckedHub
 from syntax_nmt.models.family_options import STACKS, check_families
 from syntax_nmt.models.model_building import build_for_syntax_translation
@@ -116,7 +116,8 @@ class SyntaxHybridModel(SyntaxTransformerModel):
             initialize(encoder.network, how)
             args.encoder.embed_dim = encoder.output_dim  # the width of the decoder's memory
             return encoder
-        stack = _transformer_encoder(args, src_dict, how)
+        under_transformer = _family(args, DECODER) == TRANSFORMER
+        stack = TransformerStack(args, ENCODER, src_dict, under_transformer, how)
         return SyntaxTransformerEncoder(
             stack, embed_tokens, extensions_of(TRANSFORMER_ENCODER, args, stack)
         )
@@ -135,12 +136,8 @@ class SyntaxHybridModel(SyntaxTransformerModel):
             UserError: options that contradict each other.
         """
         if _family(args, DECODER) == TRANSFORMER:
-            if args.cross_self_attention and _family(args, ENCODER) == RNN:
-                raise UserError(
-                    "--cross-self-attention puts the source among the target's own states, which "
-                    "are those of Transformers: give --encoder-family transformer, or leave it out"
-                )
-            _check_that_the_encoder_is_read(args, tgt_dict)
+            if _family(args, ENCODER) == RNN:
+                _check_that_the_states_are_read(args)
             return super().build_decoder(args, tgt_dict, embed_tokens)
         options, _ = rnn_options(args)
         embeddings = embed_tokens.weight.detach().clone()
@@ -150,34 +147,15 @@ class SyntaxHybridModel(SyntaxTransformerModel):
         return decoder
 
 
-def _transformer_encoder(
-    cfg: TransformerConfig, dictionary: Dictionary, initialization: str
-) -> TransformerStack:
-    under_transformer = _family(cfg, DECODER) == TRANSFORMER
-    return TransformerStack(cfg, ENCODER, dictionary, under_transformer, initialization)
-
-
-def _check_that_the_encoder_is_read(cfg: TransformerConfig, dictionary: Dictionary) -> None:
-    """Refuses options with which a Transformer decoder does not read the top of the encoder."""
-    recurrent = _family(cfg, ENCODER) == RNN
-    top = "the RNN encoder" if recurrent else ""
-    if not recurrent:
-        stack = _transformer_encoder(cfg, dictionary, UNIFORM)
-        extensions = extensions_of(TRANSFORMER_ENCODER, cfg, stack)
-        top = next((extension.on_top for extension in extensions if extension.on_top), "")
-    if not top:
-        return
-    if cfg.no_cross_attention and not cfg.cross_self_attention:
+def _check_that_the_states_are_read(cfg: TransformerConfig) -> None:
+    """Refuses options with which a Transformer decoder does not read an RNN encoder."""
+    if cfg.cross_self_attention:
         raise UserError(
-            f"--no-cross-attention: nothing would read {top}: leave --no-cross-attention out"
+            "--cross-self-attention puts the source among the target's own states, which "
+            "are those of Transformers: give --encoder-family transformer, or leave it out"
         )
-    decoder = extensions_of(TRANSFORMER_DECODER, cfg, TransformerStack(cfg, DECODER, dictionary))
-    lower = next((each.reads_lower_layers for each in decoder if each.reads_lower_layers), "")
-    if lower and not recurrent:
-        raise UserError(
-            f"{lower} reads the layers of the Transformer, and nothing would read {top} on top of "
-            "them: leave one of them out"
-        )
+    if cfg.no_cross_attention:
+        raise UserError("--no-cross-attention: nothing would read the RNN encoder: leave it out")
 
 
 def _family(cfg: TransformerConfig, stack: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
-from fairseq.models import register_model
+from fairseq.models import FairseqDecoder, FairseqEncoder, register_model
 from fairseq.models.transformer import (
     TransformerConfig,
     TransformerDecoderBase,
@@ -55,6 +55,10 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
     """
 
     feature_options = SyntaxTransformerOptions
+
+    def __init__(self, args: Any, encoder: FairseqEncoder, decoder: FairseqDecoder) -> None:
+        _check_that_the_top_is_read(args, encoder, decoder)
+        super().__init__(args, encoder, decoder)
 
     @classmethod
     def add_args(cls, parser: Parser) -> None:
@@ -155,6 +159,25 @@ class SyntaxTransformerModel(SyntaxModel, TransformerModel):
         stack = TransformerStack(args, DECODER, tgt_dict)
         extensions = extensions_of(TRANSFORMER_DECODER, args, stack)
         return SyntaxTransformerDecoder(stack, embed_tokens, extensions, args.no_cross_attention)
+
+
+def _check_that_the_top_is_read(
+    cfg: TransformerConfig, encoder: FairseqEncoder, decoder: FairseqDecoder
+) -> None:
+    """Refuses options with which the decoder does not read what stands on top of the encoder."""
+    top = next((each.on_top for each in encoder.extensions if each.on_top), "")
+    if not top or not isinstance(decoder, SyntaxTransformerDecoder):
+        return
+    if cfg.no_cross_attention and not cfg.cross_self_attention:
+        raise UserError(
+            f"--no-cross-attention: nothing would read {top}: leave --no-cross-attention out"
+        )
+    lower = [each.reads_lower_layers for each in decoder.extensions if each.reads_lower_layers]
+    if lower:
+        raise UserError(
+            f"{lower[0]} reads the layers of the Transformer, and nothing would read {top} on top "
+            "of them: leave one of them out"
+        )
 
 
 def _name_dropouts_as_in_fairseq(model: nn.Module) -> None:

@@ -121,6 +121,10 @@ PURE = {
     "syntax_transformer_tiny": families(TRANSFORMER, TRANSFORMER),
     "dependency_transformer_tiny": (*families(TRANSFORMER, TRANSFORMER), "--supervised-layer=-1"),
     "latent_phrase_transformer": (*families(TRANSFORMER, TRANSFORMER), "--latent-phrase-layers=2"),
+    "structural_transformer_tiny": (
+        *families(TRANSFORMER, TRANSFORMER),
+        "--structural-positions=absolute,relative",
+    ),
     "rnn_search": families(RNN, RNN),
     "relation_rnn_tiny": (*families(RNN, RNN), "--conditional-gru", "--relation-kernels=3:32"),
     "bi_scale_rnn_tiny": (
@@ -288,6 +292,10 @@ REFUSED = {
     ("syntax_hybrid", *families(TRANSFORMER, TRANSFORMER), "--phrase-segmentation=ngram",
      "--transparent-attention", "--transparent-token-attention", "--relation-kernels=3:8"):
         "--transparent-token-attention reads the layers of the Transformer, and nothing would read",
+    ("gcn_transformer", "--phrase-segmentation=ngram", "--transparent-attention",
+     "--transparent-token-attention"):
+        "--transparent-token-attention reads the layers of the Transformer, and nothing would read "
+        "graph convolution on top of them",
     ("syntax_hybrid", "--relation-block=64"): "--relation-block needs --relation-kernels",
     ("syntax_hybrid", "--relation-hidden-dim=64"):
         "--relation-hidden-dim needs --relation-kernels",
