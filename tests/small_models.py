@@ -19,6 +19,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.registry import REGISTRIES
 from methods import in_small
 from omegaconf import DictConfig, OmegaConf
+from phrase_loops import ngrams
 
 from syntax_nmt.data.annotation import (
     CHUNKS,
@@ -349,7 +350,7 @@ def phrases_of_tokens(src_tokens: torch.Tensor, task) -> torch.Tensor:
     """Phrase lengths, B×P, that depend on each sentence's own tokens alone.
 
     A phrase ends after a word of even number, and EOS is one of its own; a sentence that begins
-    with every third word has no parse.
+    with every third word has no parse, and n-grams.
     """
     dictionary, rows = task.source_dictionary, []
     for line in src_tokens.tolist():
@@ -360,7 +361,7 @@ def phrases_of_tokens(src_tokens: torch.Tensor, task) -> torch.Tensor:
             if token % 2 == 0:
                 lengths, open_tokens = [*lengths, open_tokens], 0
         lengths += [open_tokens] * (open_tokens > 0) + [1]
-        rows.append([-1] if tokens[0] % 3 == 0 else lengths)
+        rows.append(ngrams(len(tokens)) if tokens[0] % 3 == 0 else lengths)
     most = max(map(len, rows))
     padded = [row + [0] * (most - len(row)) for row in rows]
     return torch.tensor(padded, dtype=torch.int32, device=src_tokens.device)

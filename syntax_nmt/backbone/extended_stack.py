@@ -139,7 +139,10 @@ class ExtendedStack:
     def _forced_choices(
         self: Any, tokens: Tensor, encoder_out: Any, choosing: Sequence[Any]
     ) -> dict[str, Tensor]:
-        """What extensions choose where the words are given, step by step as in a search."""
+        """What extensions choose where the words are given, step by step as in a search.
+
+        As in a search, no step reads annotation that the batch has for other extensions.
+        """
         state: IncrementalState = {}
         steps: list[list[Tensor]] = []
         for length in range(1, tokens.size(1) + 1):

@@ -1,7 +1,6 @@
-"""What stands above and below the nodes of trees, all at once, by pointers that double their steps.
+"""Ancestors in dependency trees and tokens under nodes of binary trees, by pointer doubling.
 
-Ancestors in dependency trees, and the tokens under the nodes of binary trees. Nothing waits for a
-device.
+Nothing waits for a device.
 """
 
 from typing import NamedTuple

@@ -88,6 +88,7 @@ class AuxiliaryCriterion(LabelSmoothedCrossEntropyCriterion):
         arguments: dict[str, Any] = {}
         with exits_in_fairseq_programs():
             for objective in self.objectives:
+                objective.prepare(model)
                 arguments.update(objective.model_arguments(model))
         if self._loss_in_model(model, reduce):
             arguments[TOKEN_LOSS] = LinearCrossEntropy(

@@ -11,7 +11,7 @@ from syntax_nmt.arguments import DECODER, ENCODER, attribute
 from syntax_nmt.backbone.extension import Extension
 from syntax_nmt.data.annotation.columns import loading_options
 from syntax_nmt.data.annotation.kind import AnnotationKind
-from syntax_nmt.methods.objective import AuxiliaryObjective
+from syntax_nmt.methods.objective import AuxiliaryObjective, Validation
 from syntax_nmt.option_checks import check_choice, choices_of, refuse_without_effect
 
 TRANSFORMER, RNN = "transformer", "rnn"
@@ -140,8 +140,8 @@ class Method:
         name: for messages, in the plural.
         families: the model families that have its options.
         options: of models.
-        extensions: what it adds, by family and stack. A part of a family that does not have the
-            options gets the extension in a mixed model.
+        extensions: what it adds, by family and stack. One for a family
+            that is not among `families` is built in mixed models alone.
         loss: beside that of translation.
         presets: the architectures that it names.
         recipes: ways to train it.
@@ -157,8 +157,7 @@ class Method:
             although it has no part of the option's family.
         take_from_data: fills in options of a model that depend on the task's data.
         other_switches: options that switch on parts of it, beside those of its extensions.
-        validation: a module with `applies`, `validated` and `log`, for models that choose
-            structures themselves.
+        validation: of models that choose structures themselves.
     """
 
     name: str
@@ -177,7 +176,7 @@ class Method:
     used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)
     take_from_data: Optional[Callable[[Any, Any], None]] = None
     other_switches: tuple[str, ...] = ()
-    validation: Any = None
+    validation: Optional[Validation] = None
 
     @property
     def switches(self) -> tuple[str, ...]:

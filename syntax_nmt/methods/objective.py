@@ -41,6 +41,14 @@ class AuxiliaryObjective(ABC):
         """The options of the criterion that a model makes ineffective, by its option that does."""
         return {}
 
+    def prepare(self, model: nn.Module) -> None:
+        """Checks, before each forward pass, that the model has what the loss needs; and tells it
+        what the loss does.
+
+        Raises:
+            UserError: it has not.
+        """
+
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """Further arguments of the model's forward pass.
 
@@ -68,6 +76,33 @@ class AuxiliaryObjective(ABC):
 
         Args:
             total: gives the sum of one logged key over all batches and workers.
+        """
+
+
+class Validation(ABC):
+    """How a model is validated that chooses structures itself where they are not annotated.
+
+    The loss of translation under its own choices selects checkpoints, because annotation of the
+    target tells of the words that it belongs to.
+    """
+
+    @abstractmethod
+    def applies(self, sample: Batch) -> bool:
+        """Whether a batch has such annotation among the inputs of the model."""
+
+    @abstractmethod
+    def as_in_search(self, sample: Batch) -> Batch:
+        """A copy of the batch without it."""
+
+    def under_annotation(self, sample: Batch, model: nn.Module, criterion: nn.Module) -> Logged:
+        """Sums for the log of a pass with the annotation."""
+        return {}
+
+    def log(self, total: Callable[[str], float]) -> None:
+        """Logs them.
+
+        Args:
+            total: gives the sum of one key over all batches and workers; those of training lack it.
         """
 
 

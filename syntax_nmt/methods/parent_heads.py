@@ -12,35 +12,35 @@ from syntax_nmt.methods.objective import log_average, log_percentage
 
 
 def first_heads(
-    attention: FusedMultiheadAttention, x: Tensor, heads: int, closed: Tensor
+    attention: FusedMultiheadAttention, x: Tensor, number: int, closed: Tensor
 ) -> Tensor:
     """Log-probabilities of the first heads of a self-attention.
 
-    They are projected a second time, at heads/H of the cost of two projections. So the layer itself
+    They are projected a second time, at N/H of the cost of two projections. So the layer itself
     does not change: all its heads use the fused kernel. Inference does not compute them. They do
     not include biases, gates and the dropout of attention weights.
 
     Args:
         x: what it reads, T×B×C.
-        heads: how many.
+        number: N, how many.
         closed: B×T×T, or smaller to broadcast; True = masked. Each row has an open column.
 
     Returns:
-        B×heads×T×T in float32 at least; rows are queries. Masked columns are −inf.
+        B×N×T×T in float32 at least; rows are queries. Masked columns are −inf.
     """
     length, sentences, _ = x.shape
-    width = heads * attention.head_dim
+    width = number * attention.head_dim
 
     def projected(projection: torch.nn.Linear) -> Tensor:
         bias = None if projection.bias is None else projection.bias[:width]
         return F.linear(x, projection.weight[:width], bias)
 
     query, key = projected(attention.q_proj), projected(attention.k_proj)
-    if attention.scorer is not None and attention.scorer.head < heads:
+    if attention.scorer is not None and attention.scorer.head < number:
         query, key = attention.scorer.with_queries(x, query), attention.scorer.with_keys(x, key)
     query, key = (
-        y.view(length, sentences, heads, -1).permute(1, 2, 0, 3) for y in (query, key)
-    )  # T×B×(heads·D) -> B×heads×T×D
+        y.view(length, sentences, number, -1).permute(1, 2, 0, 3) for y in (query, key)
+    )  # T×B×(N·D) -> B×N×T×D
     # A product of float16 numbers may be too large for float16.
     query, key = at_least_float32(query) * attention.scaling, at_least_float32(key)
     with torch.autocast(x.device.type, enabled=False):

@@ -5,11 +5,11 @@ fairseq reads the types of the options at run time: no postponed annotations in 
 
 import logging
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
+import torch
 from fairseq import utils
 from fairseq.criterions import FairseqCriterion
 from fairseq.data import Dictionary, FairseqDataset
@@ -343,13 +343,17 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
 
         A model that chooses structures itself does so here, too, and is compared with annotation.
         """
-        validate = partial(super().valid_step, model=model, criterion=criterion)
         with exits_in_fairseq_programs():
             sample = self.inputs.for_forward([model], sample)
-        for way in VALIDATIONS:
-            if way.applies(sample):
-                validate = partial(way.validated, validate, model=model, criterion=criterion)
-        return validate(sample)
+        ways = [each for each in VALIDATIONS if each.applies(sample)]
+        own = sample
+        for each in ways:
+            own = each.as_in_search(own)
+        loss, size, logs = super().valid_step(own, model, criterion)
+        with torch.no_grad():  # fairseq-validate computes gradients unless told otherwise
+            for each in ways:
+                logs.update(each.under_annotation(sample, model, criterion))
+        return loss, size, logs
 
     def reduce_metrics(
         self, logging_outputs: Sequence[Logged], criterion: FairseqCriterion
@@ -360,5 +364,5 @@ class SyntaxTranslationTask(RawTextHooks, SearchHooks, TranslationTask):
             logging_outputs: one for each worker and batch.
         """
         super().reduce_metrics(logging_outputs, criterion)
-        for way in VALIDATIONS:
-            way.log(logging_outputs)
+        for each in VALIDATIONS:
+            each.log(lambda key: float(sum(log.get(key, 0) for log in logging_outputs)))

@@ -141,6 +141,7 @@ def test_objective_and_its_gradients(folder, case):
     loss, _, logs = criterion(model, sample)
     assert loss.dtype == logs["loss"].dtype == torch.float64
     torch.manual_seed(2)  # the same noise
+    objective.prepare(model)
     logits, extra = model(**sample["net_input"], **objective.model_arguments(model))
     translation = smoothed(logits, sample["target"], dictionary.pad())
     expected = translation + by_hand(extra, sample)

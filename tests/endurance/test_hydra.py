@@ -210,7 +210,7 @@ def test_trains(paper, row, prepared, tmp_path):
         assert used == {*line.needs}
     if CHUNKS in used:
         tags = (prepared.data / "dict.chunks.txt").read_text(encoding="utf-8").split()
-        assert list(models[0].decoder.chunk_tags) == tags
+        assert list(models[0].annotation_labels[CHUNKS]) == tags
 
 
 @pytest.mark.parametrize(

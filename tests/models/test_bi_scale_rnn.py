@@ -10,6 +10,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from small_models import assert_same_gradients, batch, build, enlarge, open_gate, random_sentences
 
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.errors import UserError
 from syntax_nmt.models.syntax_rnn import SyntaxRNNModel
 
@@ -157,17 +158,17 @@ def test_ensembles(folder):
 
 def test_checkpoints_keep_the_tags(folder, tmp_path):
     model, _, cfg = build(folder, "bi_scale_rnn_tiny")
-    assert model.decoder.chunk_tags == TAGS
+    assert model.annotation_labels[CHUNKS] == TAGS
     assert cfg.model.chunk_tags == "NP VP O"
     assert model.decoder.tag_classifier.output.out_features == len(TAGS) + 1
     bare = shutil.copytree(folder, tmp_path / "bare")
     (bare / "dict.chunks.txt").unlink()
     other, task, _ = build(bare, "bi_scale_rnn_tiny", "--chunk-tags", cfg.model.chunk_tags)
-    assert other.decoder.chunk_tags == TAGS
+    assert other.annotation_labels[CHUNKS] == TAGS
     none, _, _ = build(bare, "bi_scale_rnn_tiny")
-    assert none.decoder.chunk_tags == ()
+    assert none.annotation_labels[CHUNKS] == ()
     hydra = OmegaConf.create({"_name": "bi_scale_rnn_tiny", "chunk_tags": "A B"})
-    assert task.build_model(hydra).decoder.chunk_tags == ("A", "B")
+    assert task.build_model(hydra).annotation_labels[CHUNKS] == ("A", "B")
     hydra = OmegaConf.create({"_name": "bi_scale_rnn_tiny"})
     task.build_model(hydra)
     assert hydra.chunk_tags == ""

@@ -48,7 +48,6 @@ def sample_for(task, parsed=False, **options):
     if parsed:
         inputs = sample["net_input"]
         inputs["phrase_lengths"] = phrases_of_tokens(inputs["src_tokens"], task)
-        assert inputs["phrase_lengths"].min() == -1  # parsed and unparsed sentences
     return sample
 
 
@@ -56,8 +55,7 @@ def lengths_of(sample, row, size, eos_apart=False):
     """The phrases of a sentence as lists."""
     if "phrase_lengths" in sample["net_input"]:
         lengths = sample["net_input"]["phrase_lengths"][row].tolist()
-        if lengths[0] > 0:
-            return [length for length in lengths if length]
+        return [length for length in lengths if length]
     return ngrams(size, eos_apart)
 
 

@@ -14,6 +14,7 @@ from small_training import trains_as
 
 from syntax_nmt.arguments import attribute
 from syntax_nmt.backbone.additive_attention import AdditiveAttention
+from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.column_labels import ColumnLabelOptions
 
 # The last of the options sets the value.
@@ -61,7 +62,7 @@ VALUES = [
     ),
     ("bi_scale_rnn", "--chunk-readout=both", "decoder.readout_of", "both"),
     ("bi_scale_rnn", "--no-joint-score", "decoder.joint_score", False),
-    ("bi_scale_rnn", "--chunk-tags=NP", "decoder.chunk_tags", ("NP",)),
+    ("bi_scale_rnn", "--chunk-tags=NP", "annotation_labels", {CHUNKS: ("NP",)}),
     *(
         ("relation_rnn", option, f"encoder.network.relations.1.{place}", value)
         for option, place, value in (

@@ -93,7 +93,7 @@ class ChunkPredictor:
     ) -> None:
         if CHUNKS not in annotation_read_by([decoder.model]):
             raise UserError(f"the model chooses no chunks: train one with {how_to_get(CHUNKED)}")
-        self.names: tuple[str, ...] = decoder.model.decoder.chunk_tags
+        self.names: tuple[str, ...] = decoder.model.annotation_labels[CHUNKS]
         if not self.names:
             raise UserError(
                 "the model knows no types of chunks, as there were none when it was trained: "

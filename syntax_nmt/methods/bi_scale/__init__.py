@@ -19,10 +19,10 @@ y_{t−1}, equation 10 reads p_{t−1}: here s~_t, which has read both, and p~ s
 from syntax_nmt.backbone.readout import TANH
 from syntax_nmt.backbone.structures import CHUNKED
 from syntax_nmt.data.annotation import CHUNKS
-from syntax_nmt.methods.bi_scale import validation
 from syntax_nmt.methods.bi_scale.extension import BiScale, take_chunk_types
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.bi_scale.options import STEP, BiScaleOptions, ChunkLossOptions
+from syntax_nmt.methods.bi_scale.validation import ChunkValidation
 from syntax_nmt.methods.method import (
     RNN,
     RNN_DECODER,
@@ -77,5 +77,5 @@ METHOD = Method(
     ),
     extractable={CHUNKED: "--arch bi_scale_rnn"},
     take_from_data=take_chunk_types,
-    validation=validation,
+    validation=ChunkValidation(),
 )

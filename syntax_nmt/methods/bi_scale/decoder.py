@@ -1,6 +1,6 @@
 """The chunk-based bi-scale decoder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,8 +60,7 @@ class BiScaleDecoder(RNNDecoder):
         embed_tokens: V×E.
         recurrence: the lowest layer.
         readout: of the state of the top layer, the word, and what `readout_of` names.
-        chunk_tags: the types of chunks in the order of their ids; the end of the sentence is one
-            more.
+        chunk_types: number of types of chunks; the end of the sentence is one more.
         joint_score: see above.
         memory_dim: M, width of the encoder's states.
         readout_of: what the readout reads in place of RNNsearch's context: `context`, that of
@@ -77,7 +76,7 @@ class BiScaleDecoder(RNNDecoder):
         embed_tokens: nn.Embedding,
         recurrence: BiScaleGRU,
         readout: Readout,
-        chunk_tags: Sequence[str],
+        chunk_types: int,
         joint_score: bool,
         memory_dim: int,
         readout_of: str = CONTEXT,
@@ -87,13 +86,10 @@ class BiScaleDecoder(RNNDecoder):
             dictionary, embed_tokens, recurrence, readout, memory_dim=memory_dim, **options
         )
         width = recurrence.state_dim
-        self.chunk_tags = tuple(chunk_tags)
         self.joint_score = self._scores_chunks = joint_score
         self.readout_of = readout_of
         self.start.append(nn.Linear(memory_dim, width, bias=False))  # the last one: of chunks
-        self.tag_classifier = ChunkTagClassifier(
-            width, width, memory_dim, width, len(self.chunk_tags) + 1
-        )
+        self.tag_classifier = ChunkTagClassifier(width, width, memory_dim, width, chunk_types + 1)
 
     def _steps(
         self,

@@ -53,7 +53,7 @@ class BiScale(RNNDecoderExtension):
             stack.embed_tokens,
             recurrence,
             readout,
-            split_labels(options.chunk_tags),
+            len(self.labels[CHUNKS]),
             joint_score=not options.no_joint_score,
             memory_dim=stack.memory_dim,
             readout_of=options.chunk_readout,

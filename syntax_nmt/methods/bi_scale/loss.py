@@ -61,8 +61,8 @@ class ChunkObjective(AuxiliaryObjective):
             return None
         return cls(options.boundary_weight, options.chunk_tag_weight)
 
-    def model_arguments(self, model: nn.Module) -> dict[str, Any]:
-        """No arguments; checks that the model chooses chunks.
+    def prepare(self, model: nn.Module) -> None:
+        """Checks that the model chooses chunks.
 
         Raises:
             UserError: it has no bi-scale decoder.
@@ -72,7 +72,6 @@ class ChunkObjective(AuxiliaryObjective):
                 "the losses of chunk boundaries and tags need the bi-scale decoder: give --arch "
                 "bi_scale_rnn, or --bi-scale to another one that has an RNN decoder"
             )
-        return {}
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.

@@ -45,7 +45,8 @@ class GraphConvolution(nn.Module):
         labels: R.
         arcs: directions beside the loop: `both`, `in`, `out` or `none`.
         gated: with g; otherwise g = 1.
-        edge_dropout: probability that an arc is left out in training; each direction of it apart.
+        edge_dropout: probability p that an arc is left out in training; each direction of it apart.
+            Messages along kept arcs are divided by 1 − p.
         input_width: of h, C unless given.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,11 +103,20 @@ class SynchronousObjective(AuxiliaryObjective):
             )
         if all(chosen):
             warn_of_changed(options, ["sync_layers"], "three lists of --sync-…-layers")
+        encoder_layers, decoder_layers, cross_layers = chosen
         return cls(
-            task.target_dictionary.eos(), task.target_dictionary.pad(),
-            loss, options.sync_weight, normalize, options.sync_margin, options.sync_shift,
-            options.sync_layers, *chosen,
-        )  # fmt: skip
+            eos=task.target_dictionary.eos(),
+            pad=task.target_dictionary.pad(),
+            loss=loss,
+            weight=options.sync_weight,
+            normalize=normalize,
+            margin=options.sync_margin,
+            shift=options.sync_shift,
+            layers=options.sync_layers,
+            encoder_layers=encoder_layers,
+            decoder_layers=decoder_layers,
+            cross_layers=cross_layers,
+        )
 
     def model_arguments(self, model: nn.Module) -> dict[str, Any]:
         """The structures that the loss reads.
@@ -156,17 +165,17 @@ class SynchronousObjective(AuxiliaryObjective):
         )
         for e, d, c in zip(extra[source], extra[target], extra[CROSS_ATTENTION]):
             c = c[:, :last]
+            orders: Sequence[Tensor] = ()
             if attention_wanted:
                 sums, counts = attention_loss(c, e, d[:, following, following], real)
-                yield sums, counts, *[torch.zeros_like(counts)] * len(_ORDERS)
-                continue
-            projected, distances = project(c, e.mean(dim=1)), d.mean(dim=1)[:, following]
-            if self.loss == MSE:
-                sums, counts = mse_loss(projected, distances, real)
-                yield sums, counts, *[torch.zeros_like(counts)] * len(_ORDERS)
             else:
-                sums, pairs, *orders = rank_loss(projected, distances, real, self.margin)
-                yield sums, pairs, pairs, *orders
+                projected, distances = project(c, e.mean(dim=1)), d.mean(dim=1)[:, following]
+                if self.loss == MSE:
+                    sums, counts = mse_loss(projected, distances, real)
+                else:
+                    sums, counts, *wrong = rank_loss(projected, distances, real, self.margin)
+                    orders = (counts, *wrong)
+            yield sums, counts, *(orders or [torch.zeros_like(counts)] * len(_ORDERS))
 
     @staticmethod
     def log(total: Callable[[str], float]) -> None:

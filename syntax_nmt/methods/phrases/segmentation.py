@@ -62,47 +62,9 @@ def ngram_phrases(token_padding: Tensor, eos_apart: bool = False) -> PhraseBatch
     Args:
         token_padding: B×S, True = pad.
         eos_apart: the last token is a separate n-gram; the sentence's size still counts it.
-    """
-    return PhraseBatch.of_lengths(_ngram_lengths(token_padding, eos_apart), token_padding)
 
-
-def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch:
-    """Takes phrases of constituency trees.
-
-    Args:
-        token_padding: B×S, True = pad.
-        phrase_lengths: tokens of each phrase, EOS included, B×P; 0 = no phrase. A row that begins
-            with −1 has no parse and is split into n-grams.
-
-    Raises:
-        UserError: on a CPU, where the phrases of a sentence do not add up to its size; a GPU stops
-            with an error of its own.
-    """
-    lengths = phrase_lengths.long()
-    ngrams = _ngram_lengths(token_padding)
-    missing = ngrams.size(1) - lengths.size(1)
-    if missing > 0:
-        lengths = torch.nn.functional.pad(lengths, (0, missing))
-    elif missing < 0:
-        ngrams = torch.nn.functional.pad(ngrams, (0, -missing))
-    lengths = torch.where(lengths[:, :1] < 0, ngrams, lengths)
-    wrong = lengths.sum(dim=1).ne((~token_padding).sum(dim=1))
-    if wrong.device.type != "cpu":  # no synchronisation; annotation was checked when it was read
-        torch._assert_async(~wrong.any())
-    elif wrong.any():
-        row = int(wrong.int().argmax())
-        raise UserError(
-            f"phrase_lengths: the phrases of sentence {row} of a batch have "
-            f"{int(lengths[row].sum())} tokens, the sentence {int((~token_padding[row]).sum())} "
-            "with EOS; make the phrases from this very text"
-        )
-    return PhraseBatch.of_lengths(lengths, token_padding)
-
-
-def _ngram_lengths(token_padding: Tensor, eos_apart: bool = False) -> Tensor:
-    """Tokens of each phrase of the n-gram segmentation, B×P; P follows from the padded width.
-
-    This reads nothing back from a GPU.
+    Returns:
+        phrases whose P follows from S, so that nothing is read back from a GPU.
     """
     width = token_padding.size(1)
     sizes = (~token_padding).sum(dim=1, keepdim=True)
@@ -114,4 +76,30 @@ def _ngram_lengths(token_padding: Tensor, eos_apart: bool = False) -> Tensor:
     lengths = torch.minimum((sizes - apart - starts).clamp(min=0), limits)
     if apart:
         lengths.scatter_(1, lengths.gt(0).sum(dim=1, keepdim=True), 1)
-    return lengths
+    return PhraseBatch.of_lengths(lengths, token_padding)
+
+
+def parsed_phrases(token_padding: Tensor, phrase_lengths: Tensor) -> PhraseBatch:
+    """Takes phrases of constituency trees.
+
+    Args:
+        token_padding: B×S, True = pad.
+        phrase_lengths: tokens of each phrase, EOS included, B×P; 0 = no phrase. Those of a sentence
+            without parse are n-grams (:func:`~syntax_nmt.data.collation.collate_phrases`).
+
+    Raises:
+        UserError: on a CPU, where the phrases of a sentence do not add up to its size; a GPU stops
+            with an error of its own.
+    """
+    lengths = phrase_lengths.long()
+    wrong = lengths.sum(dim=1).ne((~token_padding).sum(dim=1))
+    if wrong.device.type != "cpu":  # no synchronisation; annotation was checked when it was read
+        torch._assert_async(~wrong.any())
+    elif wrong.any():
+        row = int(wrong.int().argmax())
+        raise UserError(
+            f"phrase_lengths: the phrases of sentence {row} of a batch have "
+            f"{int(lengths[row].sum())} tokens, the sentence {int((~token_padding[row]).sum())} "
+            "with EOS; make the phrases from this very text"
+        )
+    return PhraseBatch.of_lengths(lengths, token_padding)

@@ -1,7 +1,7 @@
 """Biases of self-attention that depend only on positions: baselines for syntax."""
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 
 import torch
@@ -13,7 +13,7 @@ from syntax_nmt.backbone.alibi import alibi_slopes
 DECAY, ALIBI, T5 = "decay", "alibi", "t5"
 
 
-class PositionBias(nn.Module):
+class PositionBias(nn.Module, ABC):
     """A number for each distance between query i and key j, added to the logits.
 
     Args:

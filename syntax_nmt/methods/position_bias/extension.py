@@ -44,7 +44,7 @@ class _Biased(Extension):
         self.bias: PositionBias = build_position_bias(kind, stack.heads, stack.name == DECODER)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
-        """The bias; that of T5 has parameters, whose random numbers are drawn before all others."""
+        """The bias; that of T5 has a table."""
         return {"position_bias": self.bias}
 
     def _change(self, length: int, queries: int, like: Tensor) -> list[LayerModifier]:

@@ -31,13 +31,12 @@ from syntax_nmt.methods.method import (
     Preset,
     TrainingRecipe,
 )
-from syntax_nmt.methods.target_factors import loss
 from syntax_nmt.methods.target_factors.extension import (
     TargetFactors,
     same_without_inputs,
     take_factor_labels,
 )
-from syntax_nmt.methods.target_factors.loss import TargetFactorObjective
+from syntax_nmt.methods.target_factors.loss import FactorValidation, TargetFactorObjective
 from syntax_nmt.methods.target_factors.options import FactorLossOptions, TargetFactorOptions
 
 _FACTORS = {"target_factors": "upos,deprel"}
@@ -78,5 +77,5 @@ METHOD = Method(
     extractable={FACTORS: "--arch factor_transformer or with --target-factors"},
     take_from_data=take_factor_labels,
     same_with=same_without_inputs,
-    validation=loss,
+    validation=FactorValidation(),
 )

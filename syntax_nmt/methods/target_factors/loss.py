@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from fairseq.tasks import FairseqTask
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from syntax_nmt.backbone.numerics import at_least_float32
@@ -18,6 +18,7 @@ from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import (
     AuxiliaryObjective,
+    Validation,
     detached_sum,
     gold_in,
     log_average,
@@ -118,36 +119,15 @@ def _last_pieces(tokens: Tensor, spans: WordSpans) -> Tensor:
     return spans.to(tokens.device)(tokens).last.eq(columns)
 
 
-def applies(sample: Mapping[str, Any]) -> bool:
-    """Whether a batch has columns of the target among the inputs of the model."""
-    return any(column.key in sample["net_input"] for column in TARGET_COLUMNS)
+class FactorValidation(Validation):
+    """The decoder reads its own values, as in a search; the loss reads those of the annotation."""
 
+    def applies(self, sample: Batch) -> bool:
+        """Whether a batch has columns of the target among the inputs of the model."""
+        return any(column.key in sample["net_input"] for column in TARGET_COLUMNS)
 
-def validated(
-    validate: Callable[[Batch], tuple[Any, Any, Logged]],
-    sample: Batch,
-    model: nn.Module,
-    criterion: nn.Module,
-) -> tuple[Any, Any, Logged]:
-    """The losses of a batch whose decoder reads its own values, as in a search.
-
-    Values of the annotation tell of the words before them, so a loss with them is not comparable
-    with a baseline's.
-
-    Args:
-        validate: computes loss, sample size and log of a batch.
-        sample: with the annotation at its top, which the loss reads, and among the inputs.
-        model: not used.
-        criterion: not used.
-    """
-    keys = {key for column in TARGET_COLUMNS for key in column.keys}
-    inputs = {name: value for name, value in sample["net_input"].items() if name not in keys}
-    return validate({**sample, "net_input": inputs})
-
-
-def log(logging_outputs: Iterable[Mapping[str, Any]]) -> None:
-    """Logs nothing but what the objective logs.
-
-    Args:
-        logging_outputs: not used.
-    """
+    def as_in_search(self, sample: Batch) -> Batch:
+        """The batch with the columns at its top alone."""
+        keys = {key for column in TARGET_COLUMNS for key in column.keys}
+        inputs = {name: value for name, value in sample["net_input"].items() if name not in keys}
+        return {**sample, "net_input": inputs}

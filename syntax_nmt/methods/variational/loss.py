@@ -9,6 +9,7 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
+from syntax_nmt.backbone.numerics import at_least_float32
 from syntax_nmt.data.batch import Batch, Logged, ModelExtra
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.objective import AuxiliaryObjective, detached_sum, log_average, log_mean
@@ -66,8 +67,8 @@ class VariationalObjective(AuxiliaryObjective):
             return {}
         return {f"--latent-from {PRIOR}": ("kl_weight", *_BESIDE_WEIGHT)}
 
-    def model_arguments(self, model: nn.Module) -> dict[str, Any]:
-        """No arguments; tells the decoder that what its posterior says is paid for.
+    def prepare(self, model: nn.Module) -> None:
+        """Tells the decoder that what its posterior says is paid for.
 
         Raises:
             UserError: the model has no latent variables.
@@ -80,7 +81,6 @@ class VariationalObjective(AuxiliaryObjective):
             )
         decoder.pays = True
         self._updates = decoder.updates
-        return {}
 
     def __call__(self, extra: ModelExtra, sample: Batch) -> tuple[Tensor, Logged]:
         """Computes the loss of a batch.
@@ -122,7 +122,7 @@ def _active_units(means: Tensor, counts: Tensor) -> Tensor:
         counts: B×T, True = a token.
     """
     tokens = counts.sum()
-    of_tokens = means.detach().masked_fill(~counts.unsqueeze(-1), 0)
+    of_tokens = at_least_float32(means.detach()).masked_fill(~counts.unsqueeze(-1), 0)
     mean = of_tokens.sum(dim=(0, 1)) / tokens
     variance = of_tokens.square().sum(dim=(0, 1)) / tokens - mean.square()
     return variance.gt(_ACTIVE).sum()

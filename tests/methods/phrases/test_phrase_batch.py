@@ -1,9 +1,12 @@
 """The phrases of a padded batch equal those of one sentence at a time."""
 
+import numpy as np
 import pytest
 import torch
 from phrase_loops import ngrams
 
+from syntax_nmt.data.collation import collate_phrases
+from syntax_nmt.data.ragged import RaggedArray
 from syntax_nmt.errors import UserError
 from syntax_nmt.methods.phrases.segmentation import ngram_phrases, parsed_phrases
 
@@ -78,20 +81,14 @@ def test_the_width_leaves_room_for_every_size(eos_apart):
 
 @pytest.mark.parametrize("left", [True, False])
 def test_parsed_and_unparsed_sentences(left):
-    sizes = [7, 12, 1, 20]
-    padding = padding_of(sizes, left, 22)
-    parsed = [[2, 1, 3, 1], None, [1], [9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]]
-    width = max(len(row) for row in parsed if row)
-    rows = [[-1] + [0] * (width - 1) if row is None else row + [0] * (width - len(row))
-            for row in parsed]  # fmt: skip
-    batch = parsed_phrases(padding, torch.tensor(rows, dtype=torch.int32))
-    check(batch, padding, [row or ngrams(size) for row, size in zip(parsed, sizes)])
-
-
-def test_unparsed_sentence_with_more_phrases_than_the_tensor_is_wide():
-    padding = padding_of([2, 40], True)
-    batch = parsed_phrases(padding, torch.tensor([[2], [-1]], dtype=torch.int32))
-    check(batch, padding, [[2], ngrams(40)])
+    """The sentences' own phrases, as a data set puts them into a batch."""
+    sizes = [7, 12, 1, 20, 40]
+    padding = padding_of(sizes, left, 42)
+    parsed = [[2, 1, 3], None, [], [9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], None]
+    rows = RaggedArray.from_rows([np.array([-1] if row is None else row) for row in parsed])
+    lengths = collate_phrases(rows, np.arange(len(sizes)), np.array(sizes))
+    expected = [ngrams(size) if row is None else [*row, 1] for row, size in zip(parsed, sizes)]
+    check(parsed_phrases(padding, lengths), padding, expected)
 
 
 def test_phrases_of_another_text_are_refused():

@@ -23,7 +23,7 @@ from syntax_nmt.backbone.structures import TARGET_FACTORS
 from syntax_nmt.data.annotation import TARGET_COLUMNS
 from syntax_nmt.errors import UserError
 from syntax_nmt.export.stock_transformer import feature_in_the_way, stock_transformer
-from syntax_nmt.methods.target_factors import loss
+from syntax_nmt.methods.target_factors.loss import FactorValidation
 from syntax_nmt.scoring.accuracy import Accuracy
 from syntax_nmt.scoring.words.matches import factor_accuracies
 
@@ -355,7 +355,7 @@ def test_validation_reads_the_models_own_values(folder):
     model, task, cfg = strong(folder)
     criterion = task.build_criterion(cfg.criterion)
     sample = sample_of(model, task)
-    assert loss.applies(sample)
+    assert FactorValidation().applies(sample)
     with torch.no_grad():
         _, _, logs = task.valid_step(sample, model, criterion)
         inputs = {k: v for k, v in sample["net_input"].items() if k not in {x.key for x in KINDS}}

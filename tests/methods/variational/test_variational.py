@@ -224,7 +224,7 @@ def test_the_words_that_the_posterior_sees_are_the_targets(trained):
 def test_the_posterior_sees_one_word_more_than_the_prior(trained):
     """The word to come, and nothing later: where the first Gaussian changes with each word."""
     model, task, sample = trained
-    objective(task).model_arguments(model)
+    objective(task).prepare(model)
     tokens = sample["net_input"]["prev_output_tokens"]
 
     def means(previous):
@@ -243,7 +243,7 @@ def test_the_posterior_sees_one_word_more_than_the_prior(trained):
 def test_the_loss_counts_tokens_and_grows(trained):
     model, task, sample = trained
     loss = objective(task, kl_warmup=10, kl_weight=0.3)
-    assert loss.model_arguments(model) == {}
+    loss.prepare(model)
     _, extra = model(**sample["net_input"])
     prior, posterior = (
         Gaussian(extra[mean][0], extra[spread][0])
@@ -256,7 +256,7 @@ def test_the_loss_counts_tokens_and_grows(trained):
     expected = sum(float(kl) for kl, counts in zip(each.flatten(), real.flatten()) if counts)
     for updates, share in ((0, 0.0), (5, 0.5), (10, 1.0), (99, 1.0)):
         model.set_num_updates(updates)
-        loss.model_arguments(model)
+        loss.prepare(model)
         found, logs = loss(extra, sample)
         assert float(found) == pytest.approx(0.3 * share * expected, rel=1e-5)
     assert float(logs["kl"]) == pytest.approx(expected, rel=1e-5)
@@ -265,7 +265,7 @@ def test_the_loss_counts_tokens_and_grows(trained):
     active = int((means.var(dim=0, unbiased=False) > 0.01).sum())
     assert int(logs["active_units"]) == active
     free = objective(task, free_nats=0.5)
-    free.model_arguments(model)
+    free.prepare(model)
     paid = sum(max(0.5, float(kl)) for kl in each[real])
     assert float(free(extra, sample)[0]) == pytest.approx(paid, rel=1e-5)
 
@@ -273,7 +273,7 @@ def test_the_loss_counts_tokens_and_grows(trained):
 def test_at_the_first_update_every_parameter_has_a_gradient(trained):
     model, task, sample = trained
     loss = objective(task, kl_warmup=10)
-    loss.model_arguments(model)
+    loss.prepare(model)
     logits, extra = model(**sample["net_input"])
     (logits.sum() + loss(extra, sample)[0]).backward()
     missing = [name for name, each in model.named_parameters() if each.grad is None]
@@ -300,7 +300,7 @@ def test_evaluation_neither_draws_nor_sees_the_target(trained):
 
 def test_the_noise_is_that_of_training_alone(trained):
     model, task, sample = trained
-    objective(task).model_arguments(model)
+    objective(task).prepare(model)
     (first, _), (second, _) = (model(**sample["net_input"]) for _ in range(2))
     assert not torch.equal(first, second)
     model.decoder.recurrence.noise = 0.0
