@@ -62,13 +62,13 @@ class ExtendedStack:
     @property
     def arc_labels(self) -> tuple[str, ...]:
         """The labels of the arcs of its trees; () = they have none."""
-        found = (getattr(extension, "arc_labels", ()) for extension in self.extensions)
-        return next(filter(None, found), ())
+        found = [each.arc_labels for each in self.extensions if each.arc_labels]
+        return found[-1] if found else ()  # of the last, as of what extensions return
 
     @property
     def distance_layers(self) -> int:
         """The number of lowest layers with syntactic distances."""
-        return max((getattr(each, "distance_layers", 0) for each in self.extensions), default=0)
+        return max((each.distance_layers for each in self.extensions), default=0)
 
     def annotation_among(self, arguments: Mapping[str, Any]) -> dict[str, Tensor]:
         """The annotation that the stack reads, among the arguments of a forward pass."""

@@ -70,6 +70,8 @@ class Extension:
         learns: annotation that it is trained with.
         structures: what can be extracted from the stack, of :mod:`syntax_nmt.backbone.structures`.
         joint_score: whether a search scores what it chooses beside words, too.
+        arc_labels: the labels of the arcs of the trees that it finds; () = they have none.
+        distance_layers: the number of lowest layers with syntactic distances.
     """
 
     option: str = ""
@@ -77,6 +79,8 @@ class Extension:
     learns: tuple[AnnotationKind, ...] = ()
     structures: tuple[str, ...] = ()
     joint_score: bool = False
+    arc_labels: tuple[str, ...] = ()
+    distance_layers: int = 0
 
     def __init__(self, options: Any, stack: Any) -> None:
         """Keeps what it is built from.

@@ -50,11 +50,6 @@ class AttentionExtension(Extension):
         """Builds what has the queries and keys of one head of a layer; None = all are usual."""
         return None
 
-    @property
-    def distance_layers(self) -> int:
-        """The number of lowest layers with syntactic distances."""
-        return 0
-
 
 class TransformerEncoderExtension(EncoderExtension, AttentionExtension):
     """What a method adds to a Transformer encoder.

@@ -241,7 +241,7 @@ class LabelledArcs(Extension):
         return {self.column: self.relations} if self.relations else {}
 
     @property
-    def arc_labels(self) -> tuple[str, ...]:
+    def arc_labels(self) -> tuple[str, ...]:  # type: ignore[override]
         """The labels of its arcs."""
         return self.labeller.names if self.relations else ()
 

@@ -48,7 +48,7 @@ class _Gated(AttentionExtension):
             "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
             "encoder_xformers_att_config", "decoder_xformers_att_config",
         )  # fmt: skip
-        self.structures = (CONSTITUENTS,)
+        self.structures, self.distance_layers = (CONSTITUENTS,), self.gated
 
     def attention(self, layer: int) -> BuildAttention | None:
         """The gated attention of the lowest layers."""
@@ -60,11 +60,6 @@ class _Gated(AttentionExtension):
             temperature=self.options.syntactic_distance_temperature,
             alpha=self.options.syntactic_distance_gate,
         )
-
-    @property
-    def distance_layers(self) -> int:
-        """The number of layers with gates."""
-        return self.gated
 
 
 class EncoderLatentPhrases(_Gated, TransformerEncoderExtension):
