@@ -123,8 +123,10 @@ TRIALS = {
                 "latent_phrase_transformer --syntactic-distance-gate=sigmoid "
                 "--syntactic-distance-temperature=10"
             ),
-            "syntax_transformer+window": "syntax_transformer --local-attention-window=2",
         }
+    ),
+    "local attention": _split(
+        {"syntax_transformer+window": "syntax_transformer --local-attention-window=2"}
     ),
     "constituents in attention": _split(
         {

@@ -22,9 +22,9 @@ from syntax_nmt.data.annotation import CHUNKS
 from syntax_nmt.methods.bi_scale.loss import ChunkObjective
 from syntax_nmt.methods.dependency_heads.loss import DependencyObjective
 from syntax_nmt.methods.latent_phrases.attention import PhraseGatedAttention, SyntacticDistance
-from syntax_nmt.methods.latent_phrases.extension import local_attention_bias
 from syntax_nmt.methods.latent_phrases.gates import log_phrase_gates
 from syntax_nmt.methods.latent_phrases.loss import SynchronousObjective
+from syntax_nmt.methods.local_attention.extension import local_attention_bias
 from syntax_nmt.methods.parent_heads import first_heads
 from syntax_nmt.methods.phrases.combination import AttentiveCombination
 from syntax_nmt.methods.phrases.mapped_attention import MappedAttention

@@ -14,7 +14,7 @@ self-attention. A loss makes source and target structures similar through the cr
 | 10: rank loss of pairs of positions | `loss.rank_loss` |
 | 11: λ·L_sync, added to the translation loss | `loss.SynchronousObjective` |
 | which layers the constraint compares | `tied_layers` |
-| compared with: near positions only | `extension.local_attention_bias` |
+| compared with: near positions only | :mod:`syntax_nmt.methods.local_attention` |
 | compared with: a constraint on attention (Deguchi et al., 2021) | `loss.attention_loss` |
 """
 
@@ -61,7 +61,5 @@ METHOD = Method(
             "syntactic_distance_temperature",
             "syntactic_distance_gate",
         ),
-        "local_attention_window": ("local_attention_layers",),
     },
-    other_switches=("local_attention_window",),
 )

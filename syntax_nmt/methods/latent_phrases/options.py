@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from syntax_nmt.arguments import Needs, encoder_option, option
+from syntax_nmt.arguments import Needs, option
 from syntax_nmt.methods.latent_phrases.gates import HARDTANH, SIGMOID
 from syntax_nmt.methods.latent_phrases.loss import ATTENTION, MEAN, MSE, RANK, SUM
 
@@ -16,7 +16,7 @@ _ON = Needs("latent_phrase_layers", such_as="2")
 
 @dataclass
 class LatentPhraseOptions(FairseqDataclass):
-    """The layers whose attention stays within latent phrases or near positions."""
+    """The layers whose attention stays within latent phrases."""
 
     latent_phrase_layers: int = option(
         0,
@@ -41,18 +41,6 @@ class LatentPhraseOptions(FairseqDataclass):
         "latent phrases: α of equation 5, (hardtanh(τx)+1)/2, or sigmoid(τx) as in the "
         "authors' released code, with τ = 10 (default: hardtanh)",
         _ON,
-    )
-    local_attention_window: int = encoder_option(
-        0,
-        "local attention, which the paper compares latent phrases with: number of "
-        "neighbours on either side that tokens attend to in the lowest encoder layers (the paper: "
-        "2; default: 0, no window)",
-    )
-    local_attention_layers: int = encoder_option(
-        2,
-        "number of encoder layers that --local-attention-window is for, counted from the "
-        "lowest (default: 2)",
-        Needs("local_attention_window"),
     )
 
 
