@@ -188,6 +188,7 @@ TRIALS = {
                 "relation_rnn --relation-parallel-convolutions "
                 "--relation-norm-before-activation --relation-dense-embedding"
             ),
+            "syntax_transformer+relation": "syntax_transformer --relation-kernels=3:16",
         }
     ),
     "tree orders": _split(

@@ -60,9 +60,6 @@ class TransformerEncoderExtension(EncoderExtension, AttentionExtension):
 
     needs_all_states = False
 
-    def build_first(self) -> None:
-        """Builds modules whose random numbers are drawn before those of the stack's layers."""
-
     def layer(
         self, number: int, cfg: TransformerConfig, attention: BuildAttention
     ) -> Optional[nn.Module]:

@@ -147,14 +147,11 @@ class Method:
         recipes: ways to train it.
         ignored_in_0_1_0: options that 0.1.0 took without effect, by the option that switches them
             on.
-        family_neutral: options that parts of both families use, although one has them.
         extractable: by structure that can be extracted from its models, the options that give it.
         same_at_inference: options that change nothing in translation.
         same_with: called with all options; gives further names that change nothing in translation
             if the others are as given.
         as_factors: options whose computation the source factors of other engines can express.
-        used_elsewhere: of an option's name and all options, whether a mixed model uses the option
-            although it has no part of the option's family.
         take_from_data: fills in options of a model that depend on the task's data.
         other_switches: options that switch on parts of it, beside those of its extensions.
         validation: of models that choose structures themselves.
@@ -172,8 +169,6 @@ class Method:
     same_at_inference: tuple[str, ...] = ()
     same_with: Callable[[Any], tuple[str, ...]] = field(default=lambda options: ())
     as_factors: tuple[str, ...] = ()
-    family_neutral: tuple[str, ...] = ()
-    used_elsewhere: Callable[[str, Any], bool] = field(default=lambda name, options: False)
     take_from_data: Optional[Callable[[Any, Any], None]] = None
     other_switches: tuple[str, ...] = ()
     validation: Optional[Validation] = None

@@ -12,7 +12,6 @@ from fairseq.models.transformer import TransformerModel
 
 from syntax_nmt.arguments import DECODER, ENCODER, attribute, flag
 from syntax_nmt.errors import UserError, exits_in_fairseq_programs
-from syntax_nmt.methods import METHODS
 from syntax_nmt.methods.method import FAMILIES, RNN, TRANSFORMER
 from syntax_nmt.models.options import RecurrentOptions, SyntaxRNNOptions, SyntaxTransformerOptions
 from syntax_nmt.option_checks import check_choice, differs_from_default
@@ -91,12 +90,6 @@ def how_to_have(name: str) -> str:
         return "is an option of mixed models: give --arch syntax_hybrid, which has one"
     family = RNN if name in options_of(RNN) else TRANSFORMER
     stack, *others = stacks_of(name)
-    for method in METHODS:
-        if name in method.family_neutral:
-            return (
-                f"is an option of {method.name}, which this architecture does not have: give "
-                "--arch syntax_hybrid, in which they stand on a Transformer encoder, too"
-            )
     other = TRANSFORMER if family == RNN else RNN
     families = {each: family if each == stack else other for each in STACKS}
     chosen = " ".join(f"--{each}-family {families[each]}" for each in STACKS)
@@ -126,21 +119,12 @@ def check_families(args: Any, families: dict[str, str]) -> None:
         for name in sorted(options_of(family) & set(vars(args))):
             value, default, stacks = getattr(args, name), defaults.get(name), stacks_of(name)
             there = [stack for stack in stacks if families[stack] == family]
-            if (
-                differs_from_default(value, default)
-                and not there
-                and not _is_used_elsewhere(name, args)
-            ):
+            if differs_from_default(value, default) and not there:
                 described = _described(family, stacks[0] if len(stacks) == 1 else None)
                 raise UserError(
                     f"{flag(name)} is an option of {described}, and the model has none: give "
                     f"--{stacks[-1]}-family {family}, or leave it out"
                 )
-
-
-def _is_used_elsewhere(name: str, args: Any) -> bool:
-    """Whether a part of the other family uses an option."""
-    return any(method.used_elsewhere(name, args) for method in METHODS)
 
 
 def stacks_of(option: str) -> tuple[str, ...]:

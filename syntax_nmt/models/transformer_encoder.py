@@ -59,7 +59,6 @@ class SyntaxTransformerEncoder(ExtendedStack, TransformerEncoderBase):
         # fairseq builds the layers from the lowest to the top, and does not number them.
         self._layer_numbers = count()
         for extension in extensions:
-            extension.build_first()
             embed_tokens = extension.word_table(embed_tokens)
         super().__init__(stack.cfg, stack.dictionary, embed_tokens)
         self.word_spans = WordSpans(stack.dictionary)

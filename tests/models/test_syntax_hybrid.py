@@ -250,11 +250,10 @@ REFUSED = {
         "--bi-scale is an option of an RNN decoder, which this architecture does not have: give "
         "--arch syntax_hybrid --encoder-family transformer --decoder-family rnn",
     ("dependency_transformer_tiny", "--encoder-gru", "dense"):
-        "--encoder-gru is an option of an RNN encoder, which this architecture does not have: give "
-        "--arch syntax_hybrid --encoder-family rnn --decoder-family transformer",
-    ("syntax_transformer", "--relation-kernels=3:8"):
-        "--relation-kernels is an option of relation networks, which this architecture does not "
-        "have: give --arch syntax_hybrid, in which they stand on a Transformer encoder, too",
+        "--encoder-gru is an option of an RNN encoder, and the model's is a Transformer: leave it "
+        "out, or give --arch syntax_hybrid --encoder-family rnn",
+    ("syntax_hybrid", "--relation-kernels=3:8", "--relation-dense-embedding"):
+        "--relation-dense-embedding is an option of an RNN encoder, and the model's is a ",
     ("bi_scale_rnn", "--supervised-layer", "-1"):
         "--supervised-layer is an option of a Transformer encoder, which this architecture does "
         "not have: give --arch syntax_hybrid --encoder-family transformer --decoder-family rnn",

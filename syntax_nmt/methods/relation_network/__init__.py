@@ -19,17 +19,13 @@ other word.
 from syntax_nmt.methods.method import (
     RNN,
     RNN_ENCODER,
+    TRANSFORMER,
     TRANSFORMER_ENCODER,
     Method,
     Preset,
     TrainingRecipe,
 )
-from syntax_nmt.methods.relation_network.extension import (
-    USED_ON_TRANSFORMER,
-    RelationAmongGRUs,
-    RelationOnTransformer,
-    is_used_on_transformer,
-)
+from syntax_nmt.methods.relation_network.extension import RelationAmongGRUs, RelationOnTransformer
 from syntax_nmt.methods.relation_network.options import RelationOptions
 
 # Zhang et al. (2018), section 5.2: NIST Zh-En, and WMT En-De.
@@ -43,7 +39,7 @@ _SIZES = {
 
 METHOD = Method(
     name="relation networks",
-    families=(RNN,),
+    families=(TRANSFORMER, RNN),
     options=RelationOptions,
     extensions={RNN_ENCODER: RelationAmongGRUs, TRANSFORMER_ENCODER: RelationOnTransformer},
     presets={"relation_rnn": Preset(RNN, {"conditional_gru": True}, _SIZES)},
@@ -56,7 +52,5 @@ METHOD = Method(
         ),
     ),
     ignored_in_0_1_0={"relation_kernels": ("relation_hidden_dim",)},
-    family_neutral=USED_ON_TRANSFORMER,
-    used_elsewhere=is_used_on_transformer,
     other_switches=("encoder_gru", "relation_dense_embedding"),
 )

@@ -8,7 +8,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from syntax_nmt.backbone.extension import Source
+from syntax_nmt.arguments import flag
+from syntax_nmt.backbone.extension import Extension, Source
 from syntax_nmt.backbone.initialization import initialize
 from syntax_nmt.backbone.packing import PackedRows
 from syntax_nmt.backbone.rnn_extension import RNNEncoderExtension, RNNEncoderStack
@@ -26,29 +27,28 @@ from syntax_nmt.methods.relation_network.options import (
     INTERLEAVED,
     KERNELS,
     STACKED,
-    TOP,
     RelationOptions,
 )
 from syntax_nmt.methods.relation_network.top import RelationOnTop
-from syntax_nmt.option_checks import check_from_one, check_from_zero
+from syntax_nmt.option_checks import check_from_one, check_from_zero, differs_from_default
 
 Kernels = tuple[tuple[int, int], ...]
 
-# A relation network works on any encoder; the other options place it among GRUs.
-USED_ON_TRANSFORMER = (
-    "relation_kernels",
-    "relation_hidden_dim",
-    "relation_parallel_convolutions",
-    "relation_norm_before_activation",
-    "relation_block",
-    "relation_kept_pairs",
-)
 
-
-class RelationAmongGRUs(RNNEncoderExtension):
-    """The network of an RNN encoder: with relation network layers, or a baseline of theirs."""
+class _Relation(Extension):
+    """What the options put into an encoder of either family."""
 
     option = "--relation-kernels"
+
+    @classmethod
+    def is_on(cls, options: RelationOptions, stack: Any) -> bool:
+        """Whether there is a relation network, or another network of GRUs than RNNsearch's."""
+        given = options.relation_kernels is not None or options.relation_dense_embedding
+        return given or options.encoder_gru != BIDIRECTIONAL
+
+
+class RelationAmongGRUs(_Relation, RNNEncoderExtension):
+    """The network of an RNN encoder: with relation network layers, or a baseline of theirs."""
 
     def __init__(self, options: RelationOptions, stack: RNNEncoderStack) -> None:
         super().__init__(options, stack)
@@ -56,12 +56,6 @@ class RelationAmongGRUs(RNNEncoderExtension):
         if not self.kernels:
             self.option = "--encoder-gru"
         _check(options, self.kernels, stack)
-
-    @classmethod
-    def is_on(cls, options: RelationOptions, stack: RNNEncoderStack) -> bool:
-        """Whether the network is another one than RNNsearch's bidirectional GRU."""
-        given = options.relation_kernels is not None or options.relation_dense_embedding
-        return given or options.encoder_gru != BIDIRECTIONAL
 
     def network(self) -> EncoderNetwork:
         """The GRUs, with layers between or on top of them."""
@@ -76,28 +70,34 @@ class RelationAmongGRUs(RNNEncoderExtension):
         return RelationOnTop(stack.embed_dim, stack.state_dim, build)
 
 
-class RelationOnTransformer(TransformerEncoderExtension):
+class RelationOnTransformer(_Relation, TransformerEncoderExtension):
     """`h + RNL(h)` of the states of a Transformer encoder.
 
     Zhang et al. (2018, section 3) put the layer on a bidirectional GRU. Phrases, which a
     Transformer decoder reads, too, remain those of the Transformer's layers.
     """
 
-    option = "--relation-kernels"
     on_top = "the relation network"
 
     def __init__(self, options: RelationOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
+        among_grus = [
+            flag(name)
+            for name in ("encoder_gru", "relation_dense_embedding")
+            if differs_from_default(getattr(options, name), getattr(type(options), name))
+        ]
+        if among_grus:
+            raise UserError(
+                f"{among_grus[0]} is an option of an RNN encoder, and the model's is a "
+                "Transformer: leave it out, or give --arch syntax_hybrid --encoder-family rnn"
+            )
         self.kernels = _kernels(options)
-
-    def build_first(self) -> None:
-        """Builds the layer, before those below it."""
-        self.layer_on_top = build_relation_network(self.stack.embed_dim, self.kernels, self.options)
-        initialize(self.layer_on_top, self.stack.initialization)
 
     def build(self, output_dim: int) -> Mapping[str, nn.Module]:
         """The layer."""
-        return {"relation": self.layer_on_top}
+        self.relation = build_relation_network(output_dim, self.kernels, self.options)
+        initialize(self.relation, self.stack.initialization)
+        return {"relation": self.relation}
 
     def above(self, states: Tensor, source: Source) -> Tensor:
         """The states with what words receive from each other, B×S×C.
@@ -105,20 +105,7 @@ class RelationOnTransformer(TransformerEncoderExtension):
         Args:
             states: B×S×C.
         """
-        return states + self.layer_on_top(states, PackedRows(source.padding))
-
-
-def is_used_on_transformer(name: str, options: Any) -> bool:
-    """Whether a relation network on a Transformer uses an option of RNNs.
-
-    Args:
-        options: of the model, a namespace.
-    """
-    if name == "relation_placement":
-        return str(options.relation_placement) == TOP
-    if name == "initialization":
-        return getattr(options, "relation_kernels", None) is not None
-    return name in USED_ON_TRANSFORMER
+        return states + self.relation(states, PackedRows(source.padding))
 
 
 def build_relation_network(
