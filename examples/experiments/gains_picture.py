@@ -161,7 +161,10 @@ def _variance(test: FamilyResult, pair: ComparedPair, metric: str) -> float | No
 
 def with_means(gains: Sequence[Gain]) -> list[Gain]:
     """The same with a last row for each method that enough corpora have seeds for: the mean of
-    random effects (:mod:`experiments.pooled`)."""
+    random effects (:mod:`experiments.pooled`).
+
+    A corpus whose seeds all score the same has no weight in it, and is left out.
+    """
     found: list[Gain] = []
     for method in dict.fromkeys(gain.method for gain in gains):
         rows = [gain for gain in gains if gain.method == method]

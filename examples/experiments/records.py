@@ -34,7 +34,9 @@ class _Packed:
 class Records:
     """What the runs of a table left in its folder of results, each known by its key.
 
-    A run writes `NAME.KEY.json`, and beside it its translations and its log, compressed.
+    A run writes `NAME.KEY.json`, and beside it its translations and its log, compressed. While one
+    is looked for, another process may pack it: what is not in a file of its own is looked for in
+    the packed one, and not the other way round.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,20 +59,21 @@ class Records:
         Raises:
             UserError: it is no JSON.
         """
-        if key in self._packed:
-            return self._packed[key].record
         file = self.file("", key)
-        if not file.is_file():
-            return None
-        return parse_json(file.read_text(encoding="utf-8"), file, "the whole record, or remove it")
+        try:
+            text = file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            packed = self._packed.get(key)
+            return None if packed is None else packed.record
+        return parse_json(text, file, "the whole record, or remove it")
 
     def named(self, prefix: str) -> Iterator[Any]:
         """The records of runs whose names begin so."""
-        packed = ((each.name, each.record) for each in self._packed.values())
-        yield from (record for name, record in packed if name.startswith(prefix))
-        for file in self._files():
-            if file.name.startswith(prefix):
-                yield self.find(_key(file.stem))
+        alone = [_key(file.stem) for file in self._files() if file.name.startswith(prefix)]
+        yield from map(self.find, alone)
+        for key, each in self._packed.items():
+            if each.name.startswith(prefix) and key not in alone:
+                yield each.record
 
     def lines(self, key: str, kind: str) -> list[str]:
         """The lines of what a run wrote beside its record.
@@ -78,10 +81,12 @@ class Records:
         Args:
             kind: a test set, or `log`.
         """
-        if key in self._packed:
-            return _lines(self._packed[key].texts[kind])
         file = self.file("", key).with_suffix(f".{kind}.gz")
-        return _lines(gzip.decompress(file.read_bytes()).decode())
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:
+            return _lines(self._packed[key].texts[kind])
+        return _lines(gzip.decompress(content).decode())
 
     def pack(self, in_table: Collection[str]) -> None:
         """Puts all records into one file, and removes those that stood alone.

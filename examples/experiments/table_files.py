@@ -20,16 +20,16 @@ from experiments.table_results import (
     RunMean,
     TableResult,
 )
+from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.data.text_files import write_bytes_atomically
 from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table, p_value_text
 from syntax_nmt.scoring.translations.lengths import USUAL
-from syntax_nmt.scoring.translations.results import Score, interval_text
+from syntax_nmt.scoring.translations.results import Score, interval_text, signed
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.significance import SIGNIFICANT
 from syntax_nmt.scoring.words.bucket_tables import comparison_tables
 
 FORMS = {"tex": LATEX, "tsv": TSV}
-_NONE = "–"
 _DECIDED = {
     "both": "the adjusted p of sentences and of seeds are both",
     "blocks": "the adjusted p of blocks is",
@@ -80,7 +80,7 @@ def _scores(result: TableResult, name: str) -> Table:
         scores = None if of_family is None else of_family.scores.get(row.system)
         cells = [row.label + (" (baseline)" if row.baseline else ""), _seeds(row)]
         if of_family is None or scores is None:
-            cells += [without_scores(row), *[_NONE] * (len(head) - 4)]
+            cells += [without_scores(row), *[NO_FIGURE] * (len(head) - 4)]
         else:
             cells.append(_mean(scores[metrics[0]]))
             if cut:
@@ -96,7 +96,7 @@ def _scores(result: TableResult, name: str) -> Table:
 def _cut(test: FamilyResult, system: str, metric: str) -> list[str]:
     """The score of translations that are cut, and how many are, of each run."""
     if test.longer is None:
-        return [_NONE, _NONE]
+        return [NO_FIGURE, NO_FIGURE]
     found = test.longer[system]
     scores = found.scores[metric]
     score = Score(statistics.mean(scores), spread(scores), None)
@@ -148,7 +148,7 @@ def _changed_pair(
     result: TableResult, test: FamilyResult, pair: ComparedPair, change: ChangeDifference
 ) -> list[str]:
     labels, blocks = result.labels(test.family), change.blocks
-    over_table = _NONE if blocks.p_holm_table is None else p_value_text(blocks.p_holm_table)
+    over_table = NO_FIGURE if blocks.p_holm_table is None else p_value_text(blocks.p_holm_table)
     better = test.metrics[result.primary_of(test)].higher_is_better
     return [
         labels[pair.system],
@@ -172,13 +172,13 @@ def _comparison(
     result: TableResult, test: FamilyResult, pair: ComparedPair, found: PairDifference
 ) -> list[str]:
     labels, tests = result.labels(test.family), found.tests()
-    cells = [labels[pair.system], labels[pair.against], pair.declared or _NONE]
+    cells = [labels[pair.system], labels[pair.against], pair.declared or NO_FIGURE]
     interval = (result.decided_by == "blocks" and found.blocks) or found.seeds
     cells += [_signed(found.difference), interval_text(interval, 1).replace("-", "−")]
-    cells += [tests[name].p_text() if name in tests else _NONE for name in TESTS]
+    cells += [tests[name].p_text() if name in tests else NO_FIGURE for name in TESTS]
     over_table = [tests[name].p_holm_table for name in DECIDING[result.decided_by]]
     known = [p_value for p_value in over_table if p_value is not None]
-    cells.append(p_value_text(max(known)) if len(known) == len(over_table) else _NONE)
+    cells.append(p_value_text(max(known)) if len(known) == len(over_table) else NO_FIGURE)
     better = test.metrics[result.primary_of(test)].higher_is_better
     return [*cells, found.verdict(better, result.decided_by)]
 
@@ -200,11 +200,11 @@ def _trainings(result: TableResult) -> Table:
     rows = []
     for row in result.rows:
         hours = row.seconds and Score(row.seconds.score / 3600, None, None)
-        cells = [row.label, row.chosen or _NONE]
+        cells = [row.label, row.chosen or NO_FIGURE]
         cells += [_mean(row.validation_nll, 3), _mean(row.training_nll, 3)]
-        cells.append(f"{row.parameters:,}" if row.parameters else _NONE)
+        cells.append(f"{row.parameters:,}" if row.parameters else NO_FIGURE)
         updates = row.updates and f"{row.updates.score:,.0f}"
-        cells += [updates or _NONE, _mean(hours, 2), _mean(row.tokens_per_second, 0)]
+        cells += [updates or NO_FIGURE, _mean(hours, 2), _mean(row.tokens_per_second, 0)]
         rows.append(cells)
     title = "Trainings: nll in bits a token; hours and tokens a second of one run"
     return Table(head, rows, title)
@@ -320,7 +320,7 @@ def without_scores(row: RowResult) -> str:
     """Why a row has none on a test set."""
     if row.seeds_diverged:
         return f"{_DIVERGED}: {len(row.seeds_diverged)} of {len(row.seeds_done)}"
-    return _NONE if row.seeds_done else _NOT_RUN  # the family has other test sets
+    return NO_FIGURE if row.seeds_done else _NOT_RUN  # the family has other test sets
 
 
 def _seeds(row: RowResult) -> str:
@@ -330,7 +330,7 @@ def _seeds(row: RowResult) -> str:
 
 def _mean(item: Score | RunMean | None, width: int = 1) -> str:
     if item is None or item.score is None:
-        return _NONE
+        return NO_FIGURE
     spread = "" if item.spread is None else f" ± {item.spread:,.{width}f}"
     return f"{item.score:,.{width}f}{spread}"
 
@@ -341,4 +341,4 @@ def _signed_mean(mean: RunMean) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return _NONE if value is None else f"{value:+.1f}".replace("-", "−")
+    return NO_FIGURE if value is None else signed(value, 1).replace("-", "−")

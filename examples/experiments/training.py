@@ -144,8 +144,8 @@ class RunJob:
         return found
 
     def training_facts(self, model: Path | None) -> dict[str, Any]:
-        """What the log says of the training; None of each fact if it diverged before its first line
-        of losses."""
+        """What the log says of the training, such as its last finite loss; None of each fact if it
+        diverged before its first line of losses."""
         try:
             log = read_training_log(self.train_log)
         except UserError:
@@ -154,7 +154,8 @@ class RunJob:
             return dict.fromkeys(_FACTS)
         figures = training_figures(log)
         speeds = [row.values["wps"] for row in log.series.get(INTERVAL, []) if "wps" in row.values]
-        losses = [row.values["nll_loss"] for row in log.series.get(TRAIN, [])]
+        epochs = [row.values for row in log.series.get(TRAIN, [])]
+        losses = [values["nll_loss"] for values in epochs if "nll_loss" in values]
         values = (
             *(figures.parameters, figures.updates, figures.epochs, figures.seconds),
             *(statistics.median(speeds) if speeds else None, losses[-1] if losses else None),

@@ -176,30 +176,32 @@ def finish_interrupted_copy(path: Path) -> None:
         UserError: it is incomplete, and no checkpoint in its folder begins with it, or the disk is
             full.
     """
-    while get_global_rank() != 0 and not is_whole(path):
-        time.sleep(_WAIT)
     if is_whole(path):
         return
-    for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a killed completion
-        left.unlink(missing_ok=True)
     others = [
         other
         for other in path.parent.iterdir()
         if _NAMES.fullmatch(other.name) and other.is_file() and is_whole(other)
     ]
     others.sort(key=lambda other: other.stat().st_mtime_ns, reverse=True)
-    for other in others:
-        if _begins_with(other, path):
-            _replace(path, other)
-            logger.warning(
-                f"{path} was incomplete, as a training was stopped while writing it: completed "
-                f"from {other.name}"
-            )
-            return
-    remedy = f"resume from another one with --restore-file {others[0]}" if others else "remove it"
-    raise UserError(
-        f"{path}: incomplete ({path.stat().st_size} bytes), probably a training was stopped while "
-        f"writing it, and it is no beginning of another checkpoint in the folder: {remedy}"
+    source = next((other for other in others if _begins_with(other, path)), None)
+    if source is None:  # every worker says so
+        remedy = f"resume from another one with --restore-file {others[0]}" if others else ""
+        raise UserError(
+            f"{path}: incomplete ({path.stat().st_size} bytes), probably a training was stopped "
+            "while writing it, and it is no beginning of another checkpoint in the folder: "
+            f"{remedy or 'remove it'}"
+        )
+    while get_global_rank() != 0 and not is_whole(path):
+        time.sleep(_WAIT)
+    if get_global_rank() != 0:
+        return
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a killed completion
+        left.unlink(missing_ok=True)
+    _replace(path, source)
+    logger.warning(
+        f"{path} was incomplete, as a training was stopped while writing it: completed from "
+        f"{source.name}"
     )
 
 

@@ -248,6 +248,9 @@ def format_tree(tree: ConstituentTree | None) -> str:
 def escape_word(word: str) -> str:
     """A word of text in the form of a bracketed tree: `(` is `-LRB-`.
 
+    Treebanks have no escape for what they escape with: a text's own `-LRB-` is read back as `(`,
+    and `\\/` as `/`.
+
     Args:
         word: the word; brackets inside it are replaced, too.
     """

@@ -125,8 +125,7 @@ def line_starts(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 def _undecodable_line(path: str | Path) -> int:
     """Finds the line of a decoding error; the decoder works on blocks."""
-    opener = gzip.open if str(path).endswith(".gz") else open
-    with opener(path, "rb") as stream:
+    with open_bytes(path) as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")
@@ -236,7 +235,7 @@ def _open_output(path: Path, mode: str, **text: Any) -> Iterator[Any]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(partial, target)
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         raise _unwritten(path, error) from error
     finally:
         with suppress(OSError):  # the file or its folder may not exist

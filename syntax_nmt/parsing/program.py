@@ -167,8 +167,21 @@ class _Programs:
                 break
             for key, _ in self._selector.select(self._seconds_left()):
                 key.data()
-        for program in self._programs:
-            program.finish()
+        self._read_ends()
+
+    def _read_ends(self) -> None:
+        """Waits for the ends of programs that have answered all.
+
+        Raises:
+            UserError: one answers more.
+        """
+        limit = time.monotonic() + _SECONDS_TO_END
+        while any(program.is_open for program in self._programs):
+            left = limit - time.monotonic()
+            if left <= 0:
+                return
+            for key, _ in self._selector.select(left):
+                key.data()
 
     def _idle(self) -> _Program | None:
         """A new program if there are fewer than wanted, else the one with the least to do of those
@@ -244,6 +257,11 @@ class _Program:
         return len(self._groups)
 
     @property
+    def is_open(self) -> bool:
+        """Whether it may still answer."""
+        return not self._stdout.closed
+
+    @property
     def is_busy(self) -> bool:
         """Whether it has something to read or to answer."""
         return bool(self._unsent) or self._next() is not None
@@ -266,17 +284,6 @@ class _Program:
         """Ends the input when all is sent."""
         if self.is_idle:
             self._stdin.close()
-
-    def finish(self) -> None:
-        """Waits for the end of a program that has answered all.
-
-        Raises:
-            UserError: it answers more.
-        """
-        limit = time.monotonic() + _SECONDS_TO_END
-        while not self._stdout.closed and time.monotonic() < limit:
-            if self._selector.select(_SECONDS_TO_END):
-                self._read()
 
     def end(self) -> None:
         """Ends it, and all programs that it has started."""

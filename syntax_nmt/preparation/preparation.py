@@ -67,7 +67,6 @@ class Preparation:
     def __init__(self, plan: Plan, note: Callable[[str], None]) -> None:
         self.plan = plan
         self.note = note
-        self.steps = Steps(plan.record, note)
 
     def run(self) -> None:
         """Makes everything.
@@ -76,6 +75,7 @@ class Preparation:
             UserError: for mistakes that the user can correct; finished steps are kept.
         """
         with sole_user(self.plan.folder, self.plan.outputs):
+            self.steps = Steps(self.plan.record, self.note)  # no other process writes it from here
             self._run()
 
     def _run(self) -> None:

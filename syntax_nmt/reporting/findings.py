@@ -148,14 +148,17 @@ def number(value: float) -> float | None:
 
 
 def p_value_text(p_value: float, floor: float = 0.0) -> str:
-    """A p-value in the form of papers.
+    """A p-value in the form of papers; one below 0.05 does not read as 0.050.
 
     Args:
         floor: the least value that the test can give, 1 / draws; printed as a bound.
     """
     if 0 < p_value <= floor:
         return f"≤ {bound_text(p_value)}"
-    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+    if p_value < 0.001:
+        return "< 0.001"
+    text = f"{p_value:.3f}"
+    return f"< {text}" if p_value < float(text) == 0.05 else text
 
 
 def bound_text(p_value: float) -> str:

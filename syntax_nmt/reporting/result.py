@@ -89,8 +89,12 @@ class CommandResult(Result):
 
 
 def json_text(figures: Any) -> str:
-    """Figures as JSON for readers and programs."""
-    return json.dumps(figures, indent=2, ensure_ascii=False) + "\n"
+    """Figures as JSON for readers and programs.
+
+    Raises:
+        ValueError: one is infinite or NaN, which JSON cannot say.
+    """
+    return json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def keyed_fields(result: type[Result]) -> Iterator[tuple[str, "Field[Any]"]]:

@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
-from syntax_nmt.data.subwords import NO_SUBWORDS, scheme_of_text
 from syntax_nmt.data.text_files import parse_json, read_lines
 from syntax_nmt.errors import UserError
 from syntax_nmt.reporting.findings import TSV, Table
 from syntax_nmt.reporting.result import Result
-from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text, in_words
+from syntax_nmt.scoring.translations.evaluation_set import TestSet, Text, words_of
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,5 @@ class Sheet:
 
 
 def _shown(text: Text) -> Sequence[str]:
-    """The sentences in words, with single spaces; raw text may have words that end in `@@`."""
-    in_pieces = scheme_of_text(text.sentences) != NO_SUBWORDS
-    shown = in_words(text).sentences if in_pieces else text.sentences
-    return [" ".join(sentence.split()) for sentence in shown]
+    """The sentences in words, with single spaces."""
+    return [" ".join(sentence.split()) for sentence in words_of(text).sentences]

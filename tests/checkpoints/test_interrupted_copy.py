@@ -69,6 +69,14 @@ def test_no_other_checkpoint(tmp_path):
         finish_interrupted_copy(last)
 
 
+def test_no_worker_waits_where_there_is_no_other_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr(resumed, "get_global_rank", lambda: 1)
+    last = tmp_path / "checkpoint_last.pt"
+    last.write_bytes(write(last, 1, age=0)[:-1])
+    with pytest.raises(UserError, match=r"incomplete .* remove it"):
+        finish_interrupted_copy(last)
+
+
 def test_other_workers_wait_for_the_first(folder, monkeypatch):
     monkeypatch.setattr(resumed, "get_global_rank", lambda: 1)
     newest = (folder / "checkpoint_1_9.pt").read_bytes()

@@ -15,6 +15,7 @@ from translations import generated, noisy, sentences, write
 from experiments.corpus import chosen_pairs, plan_control, plan_data, prepare, unused_pairs
 from experiments.measured_table import measure, tried
 from experiments.programs import sole_owner
+from experiments.records import Records
 from experiments.runs import needed, recorded
 from experiments.table_files import write_table
 from experiments.training import RunJob
@@ -370,6 +371,23 @@ def test_another_process_may_pack_meanwhile(runs, tmp_path):
     runs.records.file(first.name, first.key).rename(tmp_path / "results" / "a.b.1.0later.json")
     late.pack([])
     assert late.keys() == {"0later", first.key, *(run.key for run in others)}
+
+
+def test_what_is_packed_between_two_looks_is_found(runs, tmp_path, monkeypatch):
+    """A record that is in neither place would be trained again."""
+    (first, *_), late = recorded(runs), runs_of(tmp_path, declaration()).records
+    lines = late.lines(first.key, "test")
+    where = Records.file
+
+    def packed_meanwhile(records, name, key):
+        found = where(records, name, key)
+        if records is late:
+            runs.records.pack([])
+        return found
+
+    monkeypatch.setattr(Records, "file", packed_meanwhile)
+    assert late.find(first.key)["key"] == first.key
+    assert late.lines(first.key, "test") == lines
 
 
 def test_two_processes_pack_one_after_the_other(runs, tmp_path):

@@ -106,6 +106,20 @@ def test_a_training_that_diverges_before_its_first_losses(planned, monkeypatch):
         job.training_facts(folder / "model.pt")
 
 
+def test_the_last_loss_is_the_last_finite_one(planned):
+    folder, data, plan = planned(OPTIONS, average=0)
+    job = RunJob(plan, folder, data, "cpu", 0)
+    lines = ["2026-01-01 00:00:00 | INFO | fairseq_cli.train | num. shared model params: 7 (n)"]
+    for epoch, loss in ((1, "2.5"), (2, "nan")):
+        lines.append(
+            f"2026-01-01 00:00:0{epoch} | INFO | train | epoch {epoch:03d} | loss {loss} | "
+            f"nll_loss {loss} | num_updates {10 * epoch} | wall {epoch}"
+        )
+    job.train_log.parent.mkdir(parents=True, exist_ok=True)
+    job.train_log.write_text("\n".join(lines) + "\n")
+    assert 2.5 in job.training_facts(folder / "model.pt").values()
+
+
 def test_what_programs_are_told(planned, monkeypatch):
     """The plan's seed trains, its model is evaluated, and the validation set chooses systems."""
     folder, data, plan = planned(OPTIONS, average=2)

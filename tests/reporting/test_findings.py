@@ -161,6 +161,9 @@ def test_numbers():
     assert [p_value_text(p) for p in (0.0, 0.0009, 0.001, 0.0512, 1.0)] == [
         "< 0.001", "< 0.001", "0.001", "0.051", "1.000",
     ]  # fmt: skip
+    assert [p_value_text(p) for p in (0.0494, 0.0496, 0.05, 0.0504)] == [
+        "0.049", "< 0.050", "0.050", "0.050",
+    ]  # fmt: skip
 
 
 @pytest.fixture

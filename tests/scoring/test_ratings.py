@@ -92,6 +92,20 @@ def test_raters_see_words(tmp_path):
     assert "▁" not in sheets[1]
 
 
+def test_raters_see_raw_text_as_it_is(tmp_path):
+    """A word of many sentences that ends in `@@` makes no pieces of them."""
+    command = ["rate", "--destdir", tmp_path / "sheet"]
+    for text in ("source", "base", "ours"):
+        lines = [f"{line} foo@@ {text}" * (n == 0) or line for n, line in enumerate(REFERENCE)]
+        write(tmp_path / text, lines)
+        option = ["--system", text] if text in ("base", "ours") else [f"--{text}"]
+        command += [*option, tmp_path / text]
+    main([*map(str, command)])
+    sheet = (tmp_path / "sheet/sheet.tsv").read_text(encoding="utf-8")
+    for text in ("source", "base", "ours"):
+        assert f"foo@@ {text}" in sheet
+
+
 def test_spaces_make_no_other_translation(tmp_path):
     texts = {"source": ["a b"], "base": ["ja nein"], "ours": ["ja  nein "]}
     command = ["rate", "--destdir", tmp_path / "sheet"]

@@ -11,6 +11,7 @@ from scipy import stats
 from translations import WORDS, figures, noisy, refused, run_statistics, sentences, write
 
 from syntax_nmt.cli import main
+from syntax_nmt.reporting.result import json_text
 from syntax_nmt.scoring.groups import GroupMeasures
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores
@@ -82,6 +83,18 @@ def test_too_few_seeds_or_no_spread(first, second):
     found = seed_test(first, second, np.ones((5, len(first))), np.ones((5, len(second))))
     assert found.seeds == (len(first), len(second))
     assert (found.p_value, found.degrees, found.low, found.high) == (None,) * 4
+
+
+def test_seeds_that_do_not_differ_on_sentences_that_do():
+    """The variance counts as known: the normal distribution, and no degrees of freedom."""
+    rng = np.random.default_rng(2)
+    first, second = (rng.normal(size=(50, 1)).repeat(3, axis=1) for _ in range(2))
+    found = population_test((48.2,) * 3, (48.4,) * 3, first, second)
+    spread = np.var(second[:, 0] - first[:, 0], ddof=1) ** 0.5
+    assert found.degrees is None
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(0.2 / spread))
+    assert found.high - found.low == pytest.approx(2 * stats.norm.ppf(0.975) * spread)
+    json_text(found.to_json())
 
 
 def test_a_file_is_one_run(tmp_path, monkeypatch):

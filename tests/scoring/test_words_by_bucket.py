@@ -194,6 +194,8 @@ def test_order_of_words_changes_nothing(everything):
 def test_few_words_have_no_interval(everything):
     reference, settings = everything
     test_set = evaluation_set(reference, ours=[noisy(reference, 1, 0.3)])
+    for table in score_words(test_set, replace(settings, least_words=10**6), Confidence(50, 1)):
+        assert not any(bucket["tested"] for bucket in table["buckets"])
     settings = replace(settings, least_words=61)
     seen = set()
     for table in score_words(test_set, settings, Confidence(50, 1)):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from syntax_nmt.arguments import add_files, add_numbers, positive_int
 from syntax_nmt.commands.shared.checks import require_companion_options
+from syntax_nmt.commands.shared.models import add_base_argument
 from syntax_nmt.commands.shared.test_sets import named_files
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.scoring.words.buckets import KINDS
@@ -61,12 +62,7 @@ def add_word_arguments(parser: argparse.ArgumentParser) -> None:
         links="word links, source-target, of the words of --source-conllu and of the reference "
         "in the words of --tokenize, in any format that syntax-nmt align reads",
     )
-    add(
-        "--links-base",
-        type=int,
-        choices=(0, 1),
-        help="the number of the first word in --links, if its format does not say it (default: 0)",
-    )
+    add_base_argument(group, "--links-base", "--links, if its format does not say it")
     add_files(
         group,
         training_text="the target side of the training text, one sentence a line, for frequency "

@@ -16,11 +16,13 @@ class WordDots:
         groups: the buckets.
         systems: the points of each system.
         about: what the points are, and what else is to be known.
+        barred: whether points have intervals.
     """
 
     groups: list[Group]
     systems: dict[str, list[Point | None]]
     about: str
+    barred: bool
 
 
 def word_dots(table: BucketTable, differences: bool = False) -> WordDots:
@@ -42,7 +44,7 @@ def word_dots(table: BucketTable, differences: bool = False) -> WordDots:
             ]
     groups = [Group(bucket.bucket, bucket.words) for bucket in buckets]
     barred = any(point and point.low is not None for line in systems.values() for point in line)
-    return WordDots(groups, systems, _about(table, differences, barred))
+    return WordDots(groups, systems, _about(table, differences, barred), barred)
 
 
 def _about(table: BucketTable, differences: bool, barred: bool) -> str:

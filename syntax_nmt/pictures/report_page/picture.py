@@ -98,7 +98,7 @@ def word_pictures(tables: Sequence[BucketTable], pictures: Pictures) -> list[Pic
     for table in tables:
         dots = word_dots(table)
         if dots.groups:
-            caption = f"{table}, with 95 % intervals"
+            caption = f"{table}{', with 95 % intervals' * dots.barred}"
             figure = draw_dots(dots.groups, dots.systems, dots.about)
             found.append(pictures.add(figure, caption, f"{caption}; the numbers are in the table"))
     return found

@@ -27,6 +27,8 @@ from scipy import special
 from syntax_nmt.scoring.translations.seed_tests import student_test
 from syntax_nmt.scoring.translations.significance import FEWEST, SeedTest
 
+_LEAST = 1e-8  # excess, to which the inverse of trigamma is sought
+
 
 class SeedBlocks:
     """All systems and seeds of a table, within which differences are tested.
@@ -101,9 +103,9 @@ def _prior(variances: np.ndarray, degrees: np.ndarray) -> tuple[float, float]:
     if len(logs) < 2:
         return math.inf, pooled
     excess = float(logs.var(ddof=1) - special.polygamma(1, half[known]).mean())
-    if excess <= 0:
+    if excess <= _LEAST:
         return math.inf, pooled
     from scipy import optimize  # loads for a quarter of a second, and few tables come here
 
-    found = optimize.brentq(lambda x: special.polygamma(1, x) - excess, 1e-8, 1e8)
+    found = optimize.brentq(lambda x: special.polygamma(1, x) - excess, _LEAST, 1 / _LEAST)
     return 2 * found, math.exp(logs.mean() + special.digamma(found) - math.log(found))

@@ -175,8 +175,8 @@ class TestSet:
 
     @cached_property
     def source_words(self) -> tuple[str, ...]:
-        """The sentences of the source, with known pieces joined to words."""
-        return () if self.source is None else in_words(self.source).sentences
+        """The sentences of the source in words."""
+        return () if self.source is None else words_of(self.source).sentences
 
     @cached_property
     def without_spaces(self) -> str | None:
@@ -225,6 +225,11 @@ def _balanced(
         return ()
     outputs = [read[path] for path in paths]
     return tuple(brackets.balanced(output.tokens or output.hypotheses) for output in outputs)
+
+
+def words_of(text: Text) -> Text:
+    """A text in words; raw text, of which a few words may end in `@@`, as it is."""
+    return text if scheme_of_text(text.sentences) == NO_SUBWORDS else in_words(text)
 
 
 def in_words(text: Text) -> Text:

@@ -95,8 +95,8 @@ def population_test(
         variance = sum(parts) + max(0.0, _shared_variance(drawn_baseline, drawn_system))
     if not variance:
         return SeedTest.without_p(*seeds)
-    if min(seeds) >= FEWEST:
-        degrees = _degrees(variance, parts, seeds) if sum(parts) else math.inf
+    if min(seeds) >= FEWEST and any(parts):
+        degrees = _degrees(variance, parts, seeds)
     return student_test(seeds, difference, variance, degrees)
 
 
@@ -112,7 +112,7 @@ def student_test(
     Args:
         seeds: as of :class:`SeedTest`.
         variance: of the difference, over seeds and sentences or over seeds alone.
-        degrees: of freedom of the variance; None or infinite = it is known.
+        degrees: of freedom of the variance; None = it is known.
         of_interval: a variance and its degrees of freedom; None = the same.
     """
     wider, its_degrees = of_interval or (variance, degrees)
@@ -139,14 +139,13 @@ def _parts(
 def _student(difference: float, variance: float, degrees: float | None) -> float:
     """The two-sided p of Student's t; of the normal distribution without degrees of freedom."""
     t = -abs(difference) / math.sqrt(variance)
-    below = special.ndtr(t) if degrees in (None, math.inf) else special.stdtr(degrees, t)
+    below = special.ndtr(t) if degrees is None else special.stdtr(degrees, t)
     return 2 * float(below)
 
 
 def _half_width(variance: float, degrees: float | None) -> float:
     """Half of the 95 % interval, likewise."""
-    normal = degrees in (None, math.inf)
-    quantile = special.ndtri(0.975) if normal else special.stdtrit(degrees, 0.975)
+    quantile = special.ndtri(0.975) if degrees is None else special.stdtrit(degrees, 0.975)
     return float(quantile) * math.sqrt(variance)
 
 

@@ -81,7 +81,7 @@ class SeedTest(DifferenceTest):
             number of those that both have.
         p_value: of Student's t, two-sided, on these sentences; None = fewer than :data:`FEWEST`
             seeds, or scores that do not differ.
-        degrees: of freedom; None where `p_value` is.
+        degrees: of freedom; None where the variance counts as known, and where `p_value` is None.
         low: lower end of the 95 % interval of the difference; None where `p_value` is.
         high: the upper end.
     """

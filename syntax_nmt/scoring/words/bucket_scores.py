@@ -41,8 +41,8 @@ def score_words(
     """
     counts = count_words(test_set, settings)
     tables = [_table(test_set, settings, of_kind, []) for of_kind in counts]
-    if confidence is not None:
-        tested = _Tested(counts, settings.least_words)
+    tested = _Tested(counts, settings.least_words)
+    if confidence is not None and tested.measures.names:
         buckets = [bucket for table in tables for bucket in table.tested()]
         for place, of_system in enumerate(tested.statistics):
             drawn = bootstrap_scores(
