@@ -7,7 +7,7 @@ from typing import Any
 
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.reporting.findings import Findings, Table
-from syntax_nmt.reporting.result import CommandResult, Result
+from syntax_nmt.reporting.result import CommandResult
 from syntax_nmt.scoring.accuracy import CONFIDENCE, Accuracy, AccuracyFigures
 from syntax_nmt.scoring.contrast.contrastive_pairs import ContrastivePair
 
@@ -147,44 +147,35 @@ class ScoredModel:
 
 
 @dataclass(kw_only=True)
-class _Model(Result):
-    name: str
-    path: str
+class DistanceAccuracy(AccuracyFigures):
+    """Accuracy on the pairs of some distances, with their bin and its name."""
 
-
-@dataclass(kw_only=True)
-class _Distances(Result):
     distance: str
     least: int
     most: int | None
 
 
 @dataclass(kw_only=True)
-class _Category(Result):
+class CategoryAccuracy(AccuracyFigures):
+    """Accuracy on the pairs of a category."""
+
     category: str
 
 
-@dataclass
-class DistanceAccuracy(AccuracyFigures, _Distances):
-    """Accuracy on the pairs of some distances, with their bin and its name."""
-
-
-@dataclass
-class CategoryAccuracy(AccuracyFigures, _Category):
-    """Accuracy on the pairs of a category."""
-
-
 @dataclass(kw_only=True)
-class ModelAccuracy(AccuracyFigures, _Model):
-    """How often a model prefers the reference; `path` is its checkpoint.
+class ModelAccuracy(AccuracyFigures):
+    """How often a model prefers the reference.
 
     Attributes:
+        path: of its checkpoint.
         ties: pairs whose two scores are the same; they count as wrong.
         pairs_too_long: pairs left out, because the model has no positions for them.
         by_distance: of the pairs with a distance, from short to long.
         by_category: of the pairs with a category, in alphabetical order.
     """
 
+    name: str
+    path: str
     ties: int
     pairs_too_long: int
     by_distance: list[DistanceAccuracy]
