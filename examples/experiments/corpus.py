@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.programs import fill, run_program, sole_owner, write_json
+from experiments.programs import fill, run_program, write_json
 from syntax_nmt.arguments import CommandParser
 from syntax_nmt.commands import demo
 from syntax_nmt.data.annotation import TEXT_KINDS
 from syntax_nmt.data.controls.kinds import CONTROLS
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.text_files import find_text, read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.scoring.parallel_text import read_parallel
@@ -239,7 +240,7 @@ def _checksum(databin: Path) -> str:
 def main() -> None:
     """`python -m experiments.corpus FOLDER`: prepares what FOLDER/data.json plans."""
     folder = Path(sys.argv[1])
-    with one_line_errors("experiments"), sole_owner(folder) as lock:
+    with one_line_errors("experiments"), folder_lock(folder) as lock:
         if (folder / DONE).is_file():  # made by the one that was waited for
             return
         for left in folder.glob("unfinished-*"):

@@ -1,12 +1,11 @@
 """The programs that jobs start: fairseq's and ours, of the snapshot that the jobs run in."""
 
-import fcntl
 import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +42,6 @@ def run_program(
         lines = log.read_bytes()[start:].decode(errors="replace").splitlines()
         print(*lines[-_SHOWN:], sep="\n", file=sys.stderr)
         raise UserError(f"{module} ended with status {done.returncode}: see {log}")
-
-
-@contextmanager
-def sole_owner(folder: Path) -> Iterator[int]:
-    """Waits until no other process works in a folder, orphans of a killed one included.
-
-    Yields:
-        The descriptor of the lock, for child processes to hold on to.
-    """
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock.fileno()
 
 
 def write_json(path: Path, content: Any) -> None:

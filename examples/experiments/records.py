@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.programs import sole_owner
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.text_files import parse_json, write_bytes_atomically
 
 _PACKED = "records.jsonl.xz"
@@ -95,7 +95,7 @@ class Records:
             in_table: keys of those that the table stands on; the others are marked.
         """
         if any(self._files()):
-            with sole_owner(self.folder):  # another process may pack as well
+            with folder_lock(self.folder):  # another process may pack as well
                 self._pack(in_table)
 
     def _pack(self, in_table: Collection[str]) -> None:

@@ -18,9 +18,10 @@ import torch
 
 import syntax_nmt.plugin  # lets torch's safe loader read fairseq's checkpoints
 from experiments.corpus import DONE
-from experiments.programs import fill, run_program, sole_owner, write_json
+from experiments.programs import fill, run_program, write_json
 from experiments.records import Records
 from syntax_nmt.checkpoints.check import check_checkpoint, is_whole
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.data.text_files import read_lines, write_bytes_atomically
 from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.reporting.training_log import INTERVAL, TRAIN, read_training_log, training_figures
@@ -211,7 +212,7 @@ def do_run(root: Path, key: str, record: Path, device: str, commit: str) -> None
     """
     folder = root / "runs" / key
     planned = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    with sole_owner(folder) as lock:
+    with folder_lock(folder) as lock:
         if Records(record.parent).find(key) is not None:  # made by the one that was waited for
             return
         plan = planned["plan"]

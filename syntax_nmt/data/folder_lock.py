@@ -16,17 +16,19 @@ _PARTIAL_FILE = re.compile(r"\.partial[0-9]+")
 
 @contextmanager
 def folder_lock(
-    folder: Path, busy: str, shared: bool = False, inherited: bool = False, waits: bool = False
-) -> Iterator[None]:
+    folder: Path, busy: str | None = None, shared: bool = False, inherited: bool = False
+) -> Iterator[int]:
     """Locks a folder until the end of the block. The lock ends with the process.
 
     Args:
         folder: created if missing.
-        busy: message if another process holds it.
+        busy: message if another process holds it; None = wait for that one.
         shared: allow other shared locks, but no exclusive lock.
         inherited: the lock also ends only with programs started with `close_fds=False`, which may
             survive this process.
-        waits: wait for another process that holds it.
+
+    Yields:
+        the descriptor of the lock, which programs can hold on to.
 
     Raises:
         UserError: another process holds it, or the folder cannot be made.
@@ -40,12 +42,12 @@ def folder_lock(
     try:
         try:
             how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-            fcntl.flock(handle, how if waits else how | fcntl.LOCK_NB)
+            fcntl.flock(handle, how if busy is None else how | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(busy) from None
+            raise UserError(str(busy)) from None
         except OSError:
             pass  # a file system without locks
-        yield
+        yield handle
     finally:
         os.close(handle)
 

@@ -101,7 +101,7 @@ class Corpus:
     @contextmanager
     def _locked(self) -> Iterator[Steps]:
         """The record of the corpus, which jobs of several shards write in turn."""
-        with folder_lock(self.plan.folder, "", waits=True):
+        with folder_lock(self.plan.folder):
             yield Steps(self.plan.record, self.note)
 
     def _shards(self, steps: Steps) -> list[Shard]:

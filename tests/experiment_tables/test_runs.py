@@ -14,11 +14,11 @@ from translations import generated, noisy, sentences, write
 
 from experiments.corpus import chosen_pairs, plan_control, plan_data, prepare, unused_pairs
 from experiments.measured_table import measure, tried
-from experiments.programs import sole_owner
 from experiments.records import Records
 from experiments.runs import needed, recorded
 from experiments.table_files import write_table
 from experiments.training import RunJob
+from syntax_nmt.data.folder_lock import folder_lock
 from syntax_nmt.errors import UserError
 
 
@@ -330,7 +330,7 @@ def table_of(folder):
 def test_packed_records_make_the_same_table(runs, tmp_path):
     before = table_of(tmp_path)
     runs.records.pack([run.key for run in recorded(runs)])
-    assert {file.name for file in (tmp_path / "results").iterdir()} == {"lock", "records.jsonl.xz"}
+    assert {file.name for file in (tmp_path / "results").iterdir()} == {"records.jsonl.xz"}
     assert table_of(tmp_path) == before
     there = runs_of(tmp_path, declaration())
     assert {run.key for run in needed(there)} <= there.records.keys()
@@ -394,7 +394,7 @@ def test_two_processes_pack_one_after_the_other(runs, tmp_path):
     """The second one packs what is there when the first has ended."""
     (first, *_), folder = recorded(runs), tmp_path / "results"
     late = Thread(target=runs.records.pack, args=([],))
-    with sole_owner(folder):
+    with folder_lock(folder):
         late.start()
         late.join(0.2)
         assert late.is_alive()
