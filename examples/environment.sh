@@ -14,18 +14,19 @@ fail() {
 }
 
 is_right_version() {
-  "$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
+  "$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))'
 }
 
 find_python() { # $PYTHON, or 3.12 first: there is a binary of fairseq-fixed for it
-  local candidate
+  local candidate said
   for candidate in ${PYTHON:-python3.12 python3.11 python3.13 python3.10 python3 python}; do
-    if is_right_version "$candidate"; then
+    if said=$(is_right_version "$candidate" 2>&1); then
       echo "$candidate"
       return
     fi
   done
-  [ -z "${PYTHON:-}" ] || fail "PYTHON=$PYTHON is no Python from 3.10 to 3.13: name one, or unset it"
+  [ -z "${PYTHON:-}" ] || fail "PYTHON=$PYTHON is no Python from 3.10 to 3.13${said:+ (${said//$'\n'/ })}: name \
+one, or unset it"
   fail "found no Python from 3.10 to 3.13; install one (python3.12 on the PATH is enough)"
 }
 
@@ -58,7 +59,8 @@ install_cpu_torch() { # without a GPU 0.2 GB to download in place of several
   python -m pip install --quiet --disable-pip-version-check --no-deps --retries 0 --timeout 10 \
     --index-url https://download.pytorch.org/whl/cpu \
     "torch==$(sed -n 's/^torch==//p' "$repository/constraints.txt")+cpu" >"$own/cpu_torch.log" 2>&1 ||
-    echo "environment: torch's CPU build cannot be had: taking the one with CUDA" >&2
+    echo "environment: torch's CPU build cannot be had ($own/cpu_torch.log says why): taking the one \
+with CUDA, several GB" >&2
 }
 
 install() {
@@ -72,9 +74,14 @@ install() {
   nvidia-smi -L >/dev/null 2>&1 || install_cpu_torch
   # fairseq is built here, not in an environment of its own, which would fetch a second torch; and
   # without CUDA_HOME, because it would look there for sources that it does not ship.
+  echo "torch"
   "${pip[@]}" torch numpy setuptools wheel cython ||
     { cat "$own/cpu_torch.log" >&2; fail "torch cannot be installed: what pip says is above"; }
-  env -u CUDA_HOME "${pip[@]}" --no-build-isolation --editable "$repository${extra:+[$extra]}"
+  echo "fairseq, stanza and the other packages"
+  # As a line of a .pth file (compat) it is found in the folder of the checkout, too, where Python
+  # would take the checkout itself for a package without a file.
+  env -u CUDA_HOME "${pip[@]}" --no-build-isolation --config-settings editable_mode=compat \
+    --editable "$repository${extra:+[$extra]}"
   # fairseq asks for it, text does not need it, and its usual build wants CUDA's torch; transformers
   # (the benchmark's peer) cannot be imported beside one that does not load.
   torchaudio_loads || python -m pip uninstall --quiet --quiet --yes torchaudio
@@ -110,7 +117,7 @@ PYTHON
 }
 
 check_environment() { # PREFIX
-  is_right_version python ||
+  is_right_version python 2>/dev/null ||
     fail "the environment $1 has $(python --version 2>&1); activate one of Python 3.10 to 3.13"
   local lacks
   lacks=$(missing 2>&1) || true

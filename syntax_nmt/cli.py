@@ -8,11 +8,14 @@ this option. With `TAKES_MORE`, what follows `--` is `args.more`, for another pr
 
 import argparse
 import importlib
+import multiprocessing
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from types import ModuleType
+from typing import NoReturn
 
 from syntax_nmt import __version__
 from syntax_nmt.arguments import CommandParser
@@ -141,7 +144,22 @@ def main(argv: Sequence[str] | None = None) -> None:
                 sys.stdout.flush()
         except KeyboardInterrupt:
             again = ": run the same command again; it resumes" if resumes else ""
-            raise UserError(f"interrupted{again}") from None
+            interrupted = UserError(f"interrupted{again}")
+            if argv is None:
+                _end(interrupted)
+            raise interrupted from None
+
+
+def _end(error: UserError) -> NoReturn:
+    """Ends the process at once.
+
+    At its own end Python waits for the threads of a pool of processes, and those of one that was
+    interrupted can wait forever, while the process keeps the lock of its folder.
+    """
+    print(f"syntax-nmt: error: {error}", file=sys.stderr, flush=True)
+    for child in multiprocessing.active_children():
+        child.kill()
+    os._exit(1)
 
 
 def _command(first: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import natural_int
+from syntax_nmt.commands.shared.test_sets import letters, note_other_lines
 from syntax_nmt.data.data_bin_names import check_name
 from syntax_nmt.data.linearised_folder import linearised_mode
 from syntax_nmt.data.text_files import find_text, read_lines
@@ -124,6 +125,10 @@ def _reference(data: TrainingData, given: Path) -> Path:
             f"--compare {path}: has {lines:,} lines, and the test set of {data.data_bin} has "
             f"{pairs:,}: give the target's raw test text, of several the first"
         )
+    words = data.words(TEST, data.languages[1])
+    if words is not None:  # it may be another translation of the same source
+        known = ({letters(line)} for line in read_lines(path))
+        note_other_lines(f"{words}: {{}} lines", read_lines(words), known, str(path))
     return path
 
 
@@ -158,7 +163,7 @@ def _compare(
         command += ["--system", system, *map(str, outputs)]
         if linearised_mode(data.folder) is not None:
             command += ["--prepared", system, str(data.folder)]
-    source = data.source_words(TEST)  # S- lines are made by the rules of the target
+    source = data.words(TEST, data.languages[0])  # S- lines are made by the rules of the target
     if source is not None:
         command += ["--source", str(source)]
     target = data.languages[1]

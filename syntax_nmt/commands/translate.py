@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
             way = "; for typed text run syntax-nmt prepare again with --stanza-dir, or --parser"
         raise UserError(f"{data.folder}: {lacking}: syntax-nmt train translates its test sets{way}")
     if args.text is not None and (args.text.is_dir() or not args.text.exists()):
-        raise UserError(f"{args.text}: no such file: give raw text")
+        raise UserError(f"{args.text}: no such file: give raw text, or none for standard input")
     if args.name is not None:
         check_name(args.name, "--name")
     folder = checkpoints(data, system_name(method, args.name), args.seed)
@@ -78,16 +78,26 @@ def run(args: argparse.Namespace) -> None:
         tell(wrapped(command))
         return
     if not path.is_file():
-        seeds = sorted(folder.glob("seed*"))
-        there = f": give --seed {seeds[0].name.removeprefix('seed')}" if seeds else ""
-        named = "" if args.name is None else f" --name {args.name}"
-        train = f"train it by syntax-nmt train {args.prepared} {method.save_dir}{named}"
-        raise UserError(f"{path}: no such checkpoint{there or f': {train}'}")
+        without_seed = checkpoints(data, system_name(method, args.name), None)
+        remedy = _remedy(args, method.save_dir, without_seed, path.name)
+        raise UserError(f"{path}: no such checkpoint: {remedy}")
     with open_output(STDOUT) as out, open(args.text, "rb") if piped else nullcontext() as stdin:
         printed = lines_of(command, training_threads(data), errors="after", stdin=stdin)
         for translation in translations(printed):
             out.write(translation)
             out.flush()
+
+
+def _remedy(args: argparse.Namespace, method: str, without_seed: Path, checkpoint: str) -> str:
+    """What to do where a checkpoint is missing: name the seeds that are there, or train it."""
+    if args.seed is not None and (without_seed / checkpoint).is_file():
+        return "it was trained without --seeds: leave --seed out"
+    seeds = sorted(without_seed.glob(f"seed*/{checkpoint}"))
+    if seeds:
+        return f"give --seed {seeds[0].parent.name.removeprefix('seed')}"
+    command = f"syntax-nmt train {args.prepared} {method}"
+    command += "" if args.name is None else f" --name {args.name}"
+    return f"train it by {command}" + ("" if args.seed is None else f" --seeds {args.seed}")
 
 
 def translations(printed: Iterable[str]) -> Iterator[str]:

@@ -138,13 +138,14 @@ class TrainingData:
         """How typed text is parsed."""
         return prepared_folder(self.data_bin)[0] / PARSER_CONFIG
 
-    def source_words(self, split: str) -> Path | None:
-        """The source of a split in words; None = the folder is not of `syntax-nmt prepare`.
+    def words(self, split: str, language: str) -> Path | None:
+        """A text of a split in words; None = the folder is not of `syntax-nmt prepare`.
 
         Args:
             split: one of `splits`.
+            language: one of `languages`.
         """
-        path = prepared_folder(self.data_bin)[0] / "words" / f"{split}.{self.languages[0]}"
+        path = prepared_folder(self.data_bin)[0] / "words" / f"{split}.{language}"
         return path if path.is_file() else None
 
     def is_parsed(self, kind: AnnotationKind) -> bool:

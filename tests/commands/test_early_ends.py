@@ -22,6 +22,24 @@ main()
 """
 
 
+# Interrupted where a process of its own goes on, which Python would wait for at its end.
+WITH_A_PROCESS = """
+import multiprocessing, sys, time
+from syntax_nmt import cli
+from syntax_nmt.commands import user_dir
+
+def interrupted(args):
+    child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,))
+    child.start()
+    print(child.pid)
+    raise KeyboardInterrupt
+
+if __name__ == "__main__":
+    user_dir.run = interrupted
+    cli.main()
+"""
+
+
 def on_a_full_disk(*arguments: str | Path) -> str:
     """The only line that a command says, which must fail."""
     program = [sys.executable, "-c", SMALL_FILES, *map(str, arguments)]
@@ -42,6 +60,19 @@ def unread(*arguments: str | Path, buffered: bool) -> tuple[int, str]:
     )
     os.close(writing)
     return done.returncode, done.stderr
+
+
+def test_an_interrupted_command_waits_for_no_process_of_its_own(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(WITH_A_PROCESS)
+    program = [sys.executable, str(script), "user-dir"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "syntax-nmt: error: interrupted\n")
+    child = Path("/proc") / done.stdout.strip()
+    deadline = time.monotonic() + 10
+    while child.exists() and "\nState:\tZ" not in (child / "status").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_examples_on_a_full_disk(tmp_path):

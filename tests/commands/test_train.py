@@ -180,6 +180,10 @@ def test_lines_that_are_too_long(trained, folder, prepared):
         (("train", "{}", "baseline", "--compare", "nowhere"), "--compare nowhere: no such file"),
         (("translate", "{}", "heads"), "no such checkpoint: train it by syntax-nmt train"),
         (
+            ("translate", "{}", "heads", "--seed", "2"),
+            "train it by syntax-nmt train {} heads --seeds 2",
+        ),
+        (
             ("translate", "{}", "baseline", "--name", "wet"),
             "syntax-nmt train {} baseline --name wet",
         ),
@@ -205,6 +209,24 @@ def test_lines_that_are_too_long(trained, folder, prepared):
 def test_mistakes_are_one_line(folder, words, part):
     said = refuse("syntax_nmt.cli", *(word.format(folder) for word in words))
     assert part.format(folder) in said
+
+
+def test_a_seed_of_a_training_without_seeds(folder):
+    model = folder / "tree_reg" / "checkpoint_best.pt"
+    model.parent.mkdir()
+    model.touch()
+    said = refuse("syntax_nmt.cli", "translate", folder, "tree_reg", "--seed", "2")
+    shutil.rmtree(model.parent)
+    assert "no such checkpoint: it was trained without --seeds: leave --seed out" in said
+
+
+def test_a_reference_of_another_text_is_noted_before_the_trainings(folder, prepared):
+    source = prepared.corpus / "test.src"
+    command = ("train", folder, "gcn", "--compare", source, "--dry-run")
+    said = syntax_nmt(*command).stderr
+    assert re.search(r"words/test.tgt: \d+ of its \d+ lines are those of .*/test.src: is it", said)
+    right = (*command[:4], prepared.corpus / "test.tgt", "--dry-run")
+    assert "lines are those" not in syntax_nmt(*right).stderr
 
 
 def test_a_text_may_follow_options(folder, prepared):

@@ -214,7 +214,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(files, tmp_path):
     )
     for arguments, said in [
         ((files / "nowhere", "-r", reference), "nowhere: cannot be read"),
-        ((out,), "no references: give one"),
+        ((out,), "no --reference: give one"),
         (("-r", reference), "no translations: "),
         ((empty, "-r", empty), "is empty"),
         ((out, "--system", "x", out, "-r", reference), "FILE and --system exclude each other"),

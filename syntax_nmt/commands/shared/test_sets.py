@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from html import unescape
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from syntax_nmt.scoring.translations.evaluation_set import (
 from syntax_nmt.scoring.translations.linearised_output import LinearisedOutput
 from syntax_nmt.scoring.translations.output_formats import is_generate_output, parse_generate_output
 
-# Share of the T- lines; below it we note another text. Tokenisation and unknown words change many.
+# Share of the lines; below it we note another text. Tokenisation and unknown words change many.
 _FEW_SAME = 0.1
 
 Files = dict[str, list[str]]
@@ -125,25 +125,44 @@ def _note_another_text(files: Sequence[str], references: Sequence[Text]) -> None
     Args:
         files: of outputs, whose T- lines are without brackets.
     """
-    known = [{*map(_letters, same)} for same in zip(*(text.sentences for text in references))]
+    known = [{*map(letters, same)} for same in zip(*(text.sentences for text in references))]
     for path in files:
         lines = list(read_lines(path))
         if not is_generate_output(lines):
             continue
         written = parse_generate_output(lines, path).references or ()
-        own = [pair for pair in zip(written, known) if UNKNOWN not in pair[0]]
-        same = sum(_letters(line) in sentences for line, sentences in own)
-        if own and same < _FEW_SAME * len(own):
-            names = " and ".join(text.name for text in references)
-            note(
-                f"{path}: {same} of its {len(own)} T- lines are those of {names}: is it the "
-                "reference of this test set, in the language of the translations? (--force: no "
-                "note)"
-            )
+        names = " and ".join(text.name for text in references)
+        if note_other_lines(f"{path}: {{}} T- lines", written, known, names, " (--force: no note)"):
             return
 
 
-def _letters(text: str) -> str:
+def note_other_lines(
+    what: str, lines: Iterable[str], known: Iterable[Set[str]], references: str, end: str = ""
+) -> bool:
+    """Notes on stderr that hardly any line of a test set is that of its reference.
+
+    Args:
+        what: the beginning, with `{}` for how many of how many.
+        lines: of the test set; those with unknown words do not count.
+        known: the :func:`letters` of each line's references.
+        references: their names.
+        end: of the note.
+
+    Returns:
+        whether it did.
+    """
+    own = [pair for pair in zip(lines, known) if UNKNOWN not in pair[0]]
+    same = sum(letters(line) in sentences for line, sentences in own)
+    if not own or same >= _FEW_SAME * len(own):
+        return False
+    note(
+        f"{what.format(f'{same} of its {len(own)}')} are those of {references}: is it the "
+        f"reference of this test set, in the language of the translations?{end}"
+    )
+    return True
+
+
+def letters(text: str) -> str:
     """What no tokenisation changes: letters and digits, in lower case."""
     return "".join(filter(str.isalnum, unescape(text).casefold()))
 

@@ -308,7 +308,7 @@ def _generated_reference(read: Mapping[str, GenerateOutput]) -> Text:
     """The T- lines, which must be the same in all files."""
     found = {path: output.references for path, output in read.items() if output.references}
     if not found:
-        raise UserError("no references: give one file or several")
+        raise UserError("no --reference: give one file or several")
     (path, reference), *others = found.items()
     remedy = "give the original text as the reference"
     for other, sentences in others:
