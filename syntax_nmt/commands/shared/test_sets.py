@@ -145,8 +145,8 @@ def note_other_lines(
         what: the beginning, with `{}` for how many of how many.
         lines: of the test set; those with unknown words do not count.
         known: the :func:`letters` of each line's references.
-        references: their names.
-        end: of the note.
+        references: the names of these.
+        end: what comes last.
 
     Returns:
         whether it did.
