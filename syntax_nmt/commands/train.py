@@ -128,7 +128,7 @@ def _reference(data: TrainingData, given: Path) -> Path:
     words = data.words(TEST, data.languages[1])
     if words is not None:  # it may be another translation of the same source
         known = ({letters(line)} for line in read_lines(path))
-        note_other_lines(f"{words}: {{}} lines", read_lines(words), known, str(path))
+        note_other_lines(words, read_lines(words), known, str(path))
     return path
 
 

@@ -132,21 +132,27 @@ def _note_another_text(files: Sequence[str], references: Sequence[Text]) -> None
             continue
         written = parse_generate_output(lines, path).references or ()
         names = " and ".join(text.name for text in references)
-        if note_other_lines(f"{path}: {{}} T- lines", written, known, names, " (--force: no note)"):
+        if note_other_lines(path, written, known, names, "T- lines", " (--force: no note)"):
             return
 
 
 def note_other_lines(
-    what: str, lines: Iterable[str], known: Iterable[Set[str]], references: str, end: str = ""
+    path: str | Path,
+    lines: Iterable[str],
+    known: Iterable[Set[str]],
+    references: str,
+    kind: str = "lines",
+    end: str = "",
 ) -> bool:
     """Notes on stderr that hardly any line of a test set is that of its reference.
 
     Args:
-        what: the beginning, with `{}` for how many of how many.
-        lines: of the test set; those with unknown words do not count.
+        path: the file of the test set.
+        lines: of it; those with unknown words do not count.
         known: the :func:`letters` of each line's references.
         references: the names of these.
-        end: what comes last.
+        kind: what lines are called.
+        end: what the note ends with.
 
     Returns:
         whether it did.
@@ -156,8 +162,8 @@ def note_other_lines(
     if not own or same >= _FEW_SAME * len(own):
         return False
     note(
-        f"{what.format(f'{same} of its {len(own)}')} are those of {references}: is it the "
-        f"reference of this test set, in the language of the translations?{end}"
+        f"{path}: {same} of its {len(own)} {kind} are those of {references}: is it the reference of "
+        f"this test set, in the language of the translations?{end}"
     )
     return True
 
