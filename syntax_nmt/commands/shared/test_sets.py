@@ -162,8 +162,8 @@ def note_other_lines(
     if not own or same >= _FEW_SAME * len(own):
         return False
     note(
-        f"{path}: {same} of its {len(own)} {kind} are those of {references}: is it the reference of "
-        f"this test set, in the language of the translations?{end}"
+        f"{path}: {same} of its {len(own)} {kind} are those of {references}: is it the reference "
+        f"of this test set, in the language of the translations?{end}"
     )
     return True
 
