@@ -23,6 +23,8 @@ text=("$corpus.src" "$corpus.tgt")
 words=(--source "$corpus.src" --target "$corpus.tgt")
 
 data=$latent/prepared/data-bin
+[ -d "$data" ] ||
+  { echo "draw: error: no $data: run bash examples/latent/ablation.sh before this" >&2; exit 1; }
 train_to_average "$output" "$data" heads --seed 1 \
   --arch dependency_transformer_tiny "${dependency_supervision[@]}"
 train_to_average "$output" "$data" chunks --seed 1 --lr 5e-3 \

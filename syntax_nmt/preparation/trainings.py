@@ -116,7 +116,7 @@ def train(training: Training) -> None:
     if resumes:
         _compare_options(training)
     log = training.folder / LOG
-    tell(f"{training.name}: training, log: {log}")
+    tell(f"{training.name}: {'resumes' if resumes else 'training'}, log: {log}")
     with log.open("a", encoding="utf-8") as stream:
         for line in lines_of(training.train, training_threads(training.data), errors="among"):
             stream.write(line)
