@@ -1,6 +1,7 @@
 """The steps from raw parallel text to a data-bin folder, in their order."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -59,14 +60,19 @@ class Preparation:
 
     Args:
         note: called with one line about each event.
-
-    Attributes:
-        steps: the record of what is done.
     """
 
     def __init__(self, plan: Plan, note: Callable[[str], None]) -> None:
         self.plan = plan
         self.note = note
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The record of what is done.
+
+        It is read when it is first asked for: when no other process can write it any more.
+        """
+        return Steps(self.plan.record, self.note)
 
     def run(self) -> None:
         """Makes everything.
@@ -75,7 +81,6 @@ class Preparation:
             UserError: for mistakes that the user can correct; finished steps are kept.
         """
         with sole_user(self.plan.folder, self.plan.outputs):
-            self.steps = Steps(self.plan.record, self.note)  # no other process writes it from here
             self._run()
 
     def _run(self) -> None:
