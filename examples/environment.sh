@@ -71,15 +71,15 @@ install() {
     pip+=(--constraint "$repository/constraints.txt")
   echo "installing into $own (some minutes the first time)"
   : >"$own/cpu_torch.log"
+  echo "torch"
   nvidia-smi -L >/dev/null 2>&1 || install_cpu_torch
   # fairseq is built here, not in an environment of its own, which would fetch a second torch; and
   # without CUDA_HOME, because it would look there for sources that it does not ship.
-  echo "torch"
   "${pip[@]}" torch numpy setuptools wheel cython ||
     { cat "$own/cpu_torch.log" >&2; fail "torch cannot be installed: what pip says is above"; }
   echo "fairseq, stanza and the other packages"
-  # As a line of a .pth file (compat) it is found in the folder of the checkout, too, where Python
-  # would take the checkout itself for a package without a file.
+  # As a line of a .pth file (compat) it is found in the folder that holds the checkout, too, where
+  # Python would take the checkout for a package without a file.
   env -u CUDA_HOME "${pip[@]}" --no-build-isolation --config-settings editable_mode=compat \
     --editable "$repository${extra:+[$extra]}"
   # fairseq asks for it, text does not need it, and its usual build wants CUDA's torch; transformers

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from types import ModuleType
 from typing import NoReturn
@@ -156,6 +157,8 @@ def _end(error: UserError) -> NoReturn:
     At its own end Python waits for the threads of a pool of processes, and those of one that was
     interrupted can wait forever, while the process keeps the lock of its folder.
     """
+    with suppress(OSError):  # nobody may read what was printed so far
+        sys.stdout.flush()
     print(f"syntax-nmt: error: {error}", file=sys.stderr, flush=True)
     for child in multiprocessing.active_children():
         child.kill()

@@ -186,15 +186,17 @@ def finish_interrupted_copy(path: Path) -> None:
     others.sort(key=lambda other: other.stat().st_mtime_ns, reverse=True)
     source = next((other for other in others if _begins_with(other, path)), None)
     if source is None:  # every worker says so
-        remedy = f"resume from another one with --restore-file {others[0]}" if others else ""
+        remedy = "remove it"
+        if others:
+            remedy = f"resume from another one with --restore-file {others[0]}"
         raise UserError(
             f"{path}: incomplete ({path.stat().st_size} bytes), probably a training was stopped "
-            "while writing it, and it is no beginning of another checkpoint in the folder: "
-            f"{remedy or 'remove it'}"
+            "while writing it, and it is no beginning of another checkpoint in the "
+            f"folder: {remedy}"
         )
-    while get_global_rank() != 0 and not is_whole(path):
-        time.sleep(_WAIT)
     if get_global_rank() != 0:
+        while not is_whole(path):
+            time.sleep(_WAIT)
         return
     for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):  # of a killed completion
         left.unlink(missing_ok=True)

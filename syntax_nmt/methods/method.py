@@ -140,8 +140,8 @@ class Method:
         name: for messages, in the plural.
         families: the model families that have its options.
         options: of models.
-        extensions: what it adds, by family and stack. One for a family
-            that is not among `families` is built in mixed models alone.
+        extensions: what it adds, by family and stack. One for a family that is not among
+            `families` is built in mixed models alone.
         loss: beside that of translation.
         presets: the architectures that it names.
         recipes: ways to train it.

@@ -1,4 +1,4 @@
-"""An auxiliary objective: the loss of a method, added to the translation loss."""
+"""The loss of a method, added to the translation loss; and the validation of one that chooses."""
 
 from __future__ import annotations
 

@@ -40,6 +40,14 @@ if __name__ == "__main__":
 """
 
 
+def is_running(process: int) -> bool:
+    """Whether a process is there, and not only its exit status."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+
+
 def on_a_full_disk(*arguments: str | Path) -> str:
     """The only line that a command says, which must fail."""
     program = [sys.executable, "-c", SMALL_FILES, *map(str, arguments)]
@@ -68,9 +76,8 @@ def test_an_interrupted_command_waits_for_no_process_of_its_own(tmp_path):
     program = [sys.executable, str(script), "user-dir"]
     done = subprocess.run(program, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (1, "syntax-nmt: error: interrupted\n")
-    child = Path("/proc") / done.stdout.strip()
     deadline = time.monotonic() + 10
-    while child.exists() and "\nState:\tZ" not in (child / "status").read_text():
+    while is_running(int(done.stdout)):
         assert time.monotonic() < deadline
         time.sleep(0.1)
 

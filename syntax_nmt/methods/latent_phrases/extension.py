@@ -28,8 +28,8 @@ class _Gated(AttentionExtension):
     def __init__(self, options: LatentPhraseOptions, stack: TransformerStack) -> None:
         super().__init__(options, stack)
         check_from_zero(options, ["syntactic_distance_lookback"])
-        self.gated = options.latent_phrase_layers
-        check_lowest_layers(self.option, self.gated, stack.layers, stack.name, least=0)
+        self.distance_layers = options.latent_phrase_layers
+        check_lowest_layers(self.option, self.distance_layers, stack.layers, stack.name, least=0)
         if not 0 < options.syntactic_distance_temperature < math.inf:  # NaN included
             raise UserError(
                 f"--syntactic-distance-temperature {options.syntactic_distance_temperature}: "
@@ -40,11 +40,10 @@ class _Gated(AttentionExtension):
             "encoder_layerdrop", "decoder_layerdrop", "cross_self_attention", "base_layers",
             "encoder_xformers_att_config", "decoder_xformers_att_config",
         )  # fmt: skip
-        self.distance_layers = self.gated
 
     def attention(self, layer: int) -> BuildAttention | None:
         """The gated attention of the lowest layers."""
-        if layer >= self.gated:
+        if layer >= self.distance_layers:
             return None
         return partial(
             PhraseGatedAttention,
