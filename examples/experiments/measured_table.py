@@ -12,6 +12,7 @@ from experiments.comparisons import adjust, compare
 from experiments.corpus import key_of
 from experiments.runs import Row, Run, Runs, has_diverged
 from experiments.table_results import FamilyResult, RowResult, RunFacts, RunMean, TableResult, Trial
+from syntax_nmt.preparation.executor import OrderedMap
 from syntax_nmt.scoring.scores import corpus_scores
 from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text, read_text
 from syntax_nmt.scoring.translations.lengths import LengthBins
@@ -122,13 +123,14 @@ def family_tests(runs: Runs, folder: Path) -> Iterator[FamilyTest]:
                 yield found
 
 
-def measure(runs: Runs, folder: Path) -> TableResult:
+def measure(runs: Runs, folder: Path, test_map: OrderedMap = map) -> TableResult:
     """Everything that is known of a table.
 
     Args:
         folder: with the prepared data.
+        test_map: a `map` over the test sets of families, in several processes if it likes.
     """
-    tests = [test.result() for test in family_tests(runs, folder)]
+    tests = list(test_map(FamilyTest.result, family_tests(runs, folder)))
     table, rows = runs.table, list(runs.rows())
     result = TableResult(
         table=table.name,

@@ -14,12 +14,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from statistics import mean
 
 from experiments.corpus import DONE
-from experiments.measured_table import family_tests, measure
+from experiments.measured_table import FamilyTest, family_tests, measure
 from experiments.programs import write_json
 from experiments.runs import Row, Run, Runs, recorded, scored_data
 from experiments.table_config import read_table
@@ -27,6 +28,7 @@ from experiments.table_files import FORMS, write_table
 from syntax_nmt.arguments import positive_int
 from syntax_nmt.cli import main as syntax_nmt_command
 from syntax_nmt.errors import UserError, one_line_errors
+from syntax_nmt.preparation.executor import OrderedMap, ordered_map
 from syntax_nmt.scoring.translations.evaluation_set import Text
 from syntax_nmt.scoring.translations.metrics import MetricSet, MetricSettings
 
@@ -52,7 +54,7 @@ def arguments() -> argparse.Namespace:
     add("tables", nargs="+", type=Path, metavar="TABLE.yaml")
     add("--data", type=Path, metavar="DIR", help="folder of the corpora that the YAMLs name")
     add("--stanza", type=Path, metavar="DIR", help="folder of Stanza's models")
-    add("--cores", type=positive_int, default=1, metavar="N", help="runs at a time (default: 1)")
+    add("--cores", type=positive_int, default=1, metavar="N", help="processes at once (default: 1)")
     add("--device", choices=("cpu", "cuda"), default="cpu", help="to train on (default: cpu)")
     add("--only", nargs="+", metavar="SYSTEM", help="these systems; others stay as they are")
     add("--seeds", type=positive_int, metavar="N", help="the first N of the declared seeds")
@@ -230,48 +232,53 @@ class Workflow:
     def write_tables(self) -> None:
         """Tables and pictures into the results, report pages into the folder; none of what has not
         begun."""
-        from experiments.gains_picture import draw_claims, draw_gains  # loads matplotlib
+        from experiments.gains_picture import draw_gains  # loads matplotlib
 
-        for runs in self.tables:
-            found = recorded(runs)
-            keys = {run.key for run in found}
-            if self.args.pack and keys:
-                runs.records.pack(keys)
-            if not keys:
-                print(f"{runs.table.name}: nothing of it has run, and no table is written")
-            elif not all(self._is_prepared(plan["key"]) for plan in scored_data(runs)):
-                print(f"{runs.table.name}: its data are not prepared here, and its table stays")
-            else:
-                runs.refuse_other_data(self.args.folder / "data")
-                figures = measure(runs, self.args.folder)
-                write_table(figures, runs.records.folder, self.args.also)
-                print(runs.records.folder / "table.md")
-                draw_claims(runs.records.folder / "table.json")
-                self._write_reports(runs)
-            others = runs.records.keys() - keys
-            if others:
-                print(f"note: {len(others)} records of other options, data or seeds are left aside")
+        with ordered_map(self.args.cores) as test_map:
+            for runs in self.tables:
+                self._write_table(runs, test_map)
         picture = draw_gains(self.args.results)
         if picture is not None:
             print(picture)
 
-    def _write_reports(self, runs: Runs) -> None:
-        evaluation = runs.table.evaluation
-        for test in family_tests(runs, self.args.folder):
-            name = f"{runs.table.name}.{test.family.name}.{test.name}.html"
-            page = self.args.folder / "reports" / name
-            page.parent.mkdir(exist_ok=True)
-            command = ["report", "--reference", str(test.reference), "--source", str(test.source)]
-            command += ["--metrics", *evaluation["metrics"], "--tests", "randomisation"]
-            command += ["--tokenize", evaluation["tokenize"], "--output", str(page)]
-            command += ["--bins", ",".join(map(str, evaluation["bins"]))]
-            command += ["--title", f"{runs.table.title}: {test.name}"]
-            with tempfile.TemporaryDirectory(dir=self.args.folder) as texts:
-                for row in test.rows:
-                    for option, kind in (("--system", ""), ("--log", "log")):
-                        files = [_written(text, Path(texts)) for text in test.texts(row, kind)]
-                        command += [option, row.system.label, *files]
-                syntax_nmt_command(command)
+    def _write_table(self, runs: Runs, test_map: OrderedMap) -> None:
+        from experiments.gains_picture import draw_claims
+
+        found = recorded(runs)
+        keys = {run.key for run in found}
+        if self.args.pack and keys:
+            runs.records.pack(keys)
+        if not keys:
+            print(f"{runs.table.name}: nothing of it has run, and no table is written")
+        elif not all(self._is_prepared(plan["key"]) for plan in scored_data(runs)):
+            print(f"{runs.table.name}: its data are not prepared here, and its table stays")
+        else:
+            folder = self.args.folder
+            runs.refuse_other_data(folder / "data")
+            write_table(measure(runs, folder, test_map), runs.records.folder, self.args.also)
+            print(runs.records.folder / "table.md")
+            draw_claims(runs.records.folder / "table.json")
+            (folder / "reports").mkdir(exist_ok=True)
+            list(test_map(partial(_write_report, folder), family_tests(runs, folder)))
+        others = runs.records.keys() - keys
+        if others:
+            print(f"note: {len(others)} records of other options, data or seeds are left aside")
+
+
+def _write_report(folder: Path, test: FamilyTest) -> None:
+    table, evaluation = test.runs.table, test.runs.table.evaluation
+    page = folder / "reports" / f"{table.name}.{test.family.name}.{test.name}.html"
+    command = ["report", "--reference", str(test.reference), "--source", str(test.source)]
+    command += ["--metrics", *evaluation["metrics"], "--tests", "randomisation"]
+    command += ["--tokenize", evaluation["tokenize"], "--output", str(page)]
+    command += ["--bins", ",".join(map(str, evaluation["bins"]))]
+    command += ["--title", f"{table.title}: {test.name}"]
+    with tempfile.TemporaryDirectory(dir=folder) as texts:
+        for row in test.rows:
+            for option, kind in (("--system", ""), ("--log", "log")):
+                files = [_written(text, Path(texts)) for text in test.texts(row, kind)]
+                command += [option, row.system.label, *files]
+        syntax_nmt_command(command)
 
 
 def _written(text: Text, folder: Path) -> str:

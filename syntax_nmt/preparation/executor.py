@@ -56,7 +56,7 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
         except BrokenProcessPool:
             raise UserError(
                 "a worker process died, probably for want of memory: start again with fewer "
-                "--workers; what is finished is kept"
+                "(--workers, or --cores of tables); what is finished is kept"
             ) from None
         finally:
             executor.shutdown(cancel_futures=True)

@@ -30,6 +30,7 @@ from experiments.table_results import (
     TableSeedTest,
 )
 from syntax_nmt.errors import UserError
+from syntax_nmt.preparation.executor import ordered_map
 from syntax_nmt.scoring.translations.block_test import SeedBlocks
 
 REFERENCE = sentences(40, seed=1)
@@ -61,6 +62,17 @@ def runs(tmp_path):
     runs = runs_of(tmp_path, declaration())
     write_test_set(runs, tmp_path, REFERENCE)
     return runs
+
+
+@pytest.mark.dear
+def test_processes_measure_the_same(runs, tmp_path):
+    for row in runs.rows():
+        for run, lines in zip(row.runs, OUTPUTS.get(row.system.name, [])):
+            write_record(runs, run, lines)
+    with ordered_map(2) as test_map:
+        found = measure(runs, tmp_path, test_map)
+    assert found.tests[0].pairs
+    assert found.to_json() == measure(runs, tmp_path).to_json()
 
 
 def bleu(lines, reference=REFERENCE):
