@@ -114,7 +114,7 @@ def prepare(plan: Mapping[str, Any], folder: Path, lock: int) -> None:
         if "control" in plan:
             _write_control(plan, folder.parent / plan["control"]["of"], unfinished, run, log)
         elif "demo" in data:
-            run("syntax_nmt.cli", ["demo", str(unfinished), *data["demo"].split()], log)
+            run("syntax_nmt.cli", ["demo", str(unfinished), *shlex.split(data["demo"])], log)
         else:
             _write_texts(plan, unfinished)
         unfinished.rename(corpus)
@@ -131,17 +131,15 @@ def prepare(plan: Mapping[str, Any], folder: Path, lock: int) -> None:
 def _write_control(
     plan: Mapping[str, Any], of: Path, folder: Path, run: Callable[..., None], log: Path
 ) -> None:
-    """The texts of other data, and beside them controls of the annotation of their words.
+    """The corpus of other data, and controls of the annotation of its words.
 
     What a control cannot be made of, chunks where it is one of heads, stays as it is. A parsed one
     has no annotation yet.
     """
     kind, seed = plan["control"]["kind"], plan["control"].get("seed", 0)
     if kind == PARSED:
-        for name in ("train", "valid", *plan["tests"]):
-            for side in ("source", "target"):
-                text = f"{name}.{plan['data'][side]}"
-                shutil.copy(of / "corpus" / text, folder / text)
+        annotation = shutil.ignore_patterns(*(f"*.{each.ending}*" for each in TEXT_KINDS))
+        shutil.copytree(of / "corpus", folder, ignore=annotation, dirs_exist_ok=True)
         return
     changed = {each.ending for each in CONTROLS[kind]}
     shutil.copytree(of / "corpus", folder, dirs_exist_ok=True)

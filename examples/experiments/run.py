@@ -61,6 +61,17 @@ def install(commit: str, snapshots: Path) -> Path:
     print(f"installing a snapshot of {commit[:10]}", flush=True)
     snapshots.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="unfinished-", dir=snapshots))
+    try:
+        _install(commit, work)
+        work.rename(snapshot)
+    except BaseException:
+        shutil.rmtree(work)
+        if not snapshot.is_dir():  # otherwise another start was faster
+            raise
+    return snapshot
+
+
+def _install(commit: str, work: Path) -> None:
     unpack(_git("archive", commit), work / "source")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     pip += ["--no-deps", "--no-build-isolation", "--target", str(work / "site")]
@@ -69,11 +80,6 @@ def install(commit: str, snapshots: Path) -> Path:
         shutil.copytree(work / "source", copy, dirs_exist_ok=True)
         if subprocess.run([*pip, copy]).returncode:
             raise SystemExit("experiments: error: the commit cannot be installed: see above")
-    try:
-        work.rename(snapshot)
-    except OSError:  # another start was faster
-        shutil.rmtree(work)
-    return snapshot
 
 
 def unpack(archive: bytes, folder: Path) -> None:

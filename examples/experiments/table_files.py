@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from experiments.comparisons import TRIALS
@@ -19,15 +19,16 @@ from experiments.table_results import (
     RunFacts,
     RunMean,
     TableResult,
+    TableTest,
 )
 from syntax_nmt.data.text_columns import NO_FIGURE
 from syntax_nmt.data.text_files import write_bytes_atomically
-from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table, p_value_text
+from syntax_nmt.reporting.findings import GITHUB, LATEX, TSV, Findings, Table
 from syntax_nmt.scoring.translations.lengths import USUAL
 from syntax_nmt.scoring.translations.results import Score, interval_text, signed
 from syntax_nmt.scoring.translations.seed_tests import spread
 from syntax_nmt.scoring.translations.significance import SIGNIFICANT
-from syntax_nmt.scoring.words.bucket_tables import comparison_tables
+from syntax_nmt.scoring.words.bucket_tables import comparison_tables, word_notes
 
 FORMS = {"tex": LATEX, "tsv": TSV}
 _DECIDED = {
@@ -148,7 +149,6 @@ def _changed_pair(
     result: TableResult, test: FamilyResult, pair: ComparedPair, change: ChangeDifference
 ) -> list[str]:
     labels, blocks = result.labels(test.family), change.blocks
-    over_table = NO_FIGURE if blocks.p_holm_table is None else p_value_text(blocks.p_holm_table)
     better = test.metrics[result.primary_of(test)].higher_is_better
     return [
         labels[pair.system],
@@ -156,7 +156,7 @@ def _changed_pair(
         _signed(change.difference),
         interval_text(blocks, 1).replace("-", "−"),
         blocks.p_text(),
-        over_table,
+        _over_table([blocks]),
         change.verdict(pair.is_tested, better),
     ]
 
@@ -176,11 +176,18 @@ def _comparison(
     interval = (result.decided_by == "blocks" and found.blocks) or found.seeds
     cells += [_signed(found.difference), interval_text(interval, 1).replace("-", "−")]
     cells += [tests[name].p_text() if name in tests else NO_FIGURE for name in TESTS]
-    over_table = [tests[name].p_holm_table for name in DECIDING[result.decided_by]]
-    known = [p_value for p_value in over_table if p_value is not None]
-    cells.append(p_value_text(max(known)) if len(known) == len(over_table) else NO_FIGURE)
+    cells.append(_over_table([tests[name] for name in DECIDING[result.decided_by]]))
     better = test.metrics[result.primary_of(test)].higher_is_better
     return [*cells, found.verdict(better, result.decided_by)]
+
+
+def _over_table(tests: Sequence[TableTest]) -> str:
+    """The largest p over the whole table, if all tests have one."""
+    known = [(test.p_holm_table, test) for test in tests if test.p_holm_table is not None]
+    if len(known) < len(tests):
+        return NO_FIGURE
+    p_value, test = max(known, key=itemgetter(0))
+    return test.adjusted_text(p_value)
 
 
 def _by_length(result: TableResult, test: FamilyResult) -> Table:
@@ -252,6 +259,8 @@ def notes_of(result: TableResult) -> list[str]:
             "that both have; p is of the test with seeds as blocks, and decides. Its adjustments "
             "are over the comparisons of changes."
         )
+    pairs = [pair for test in result.tests for pair in test.pairs]
+    notes += dict.fromkeys(note for pair in pairs for note in word_notes(pair.words_by or ()))
     few = [
         f"“{row.label}”" for row in result.rows if 0 < len(row.seeds_done) < len(row.seeds_declared)
     ]

@@ -200,16 +200,15 @@ class Workflow:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE), *_SNAKEMAKE]
         command += ["--directory", str(folder), "--cores", str(self.args.cores)]
         command += ["--config", f"plan={plan_file}", *self.args.snakemake]
-        one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
         # Snakemake writes to stderr; what jobs say, errors too, comes by stdout.
         with self.log.open("ab") as log:
-            process = subprocess.Popen(command, env=one_thread, stderr=log, process_group=0)
+            process = subprocess.Popen(command, stderr=log, process_group=0)
         try:
             return process.wait() == 0
         except KeyboardInterrupt:
             os.killpg(process.pid, signal.SIGTERM)  # Snakemake, its jobs, and their programs
             process.wait()
-            raise UserError("interrupted: the same command resumes") from None
+            raise
         finally:
             shutil.rmtree(plan_folder)
 
@@ -293,21 +292,29 @@ def main() -> None:
     args = arguments()
     logging.getLogger().setLevel(logging.WARNING)  # what fairseq loads puts all logging on DEBUG
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` ends it as Ctrl-C does
+    os.environ["OMP_NUM_THREADS"] = "1"  # of the runs, and of processes that make tables
     with one_line_errors("experiments"):
-        workflow = Workflow(args)
-        if args.dry_run:
-            workflow.say_what_is_missing()
-            return
-        # A run that failed keeps no later stage from being done.
-        stages: Iterator[Stage] = iter([[]]) if args.tables_only else workflow.stages()
         try:
-            whole = all([workflow.run_stage(stage) for stage in stages])
-        finally:  # also where it is interrupted
-            workflow.write_tables()
-        if not whole:
-            raise UserError(
-                f"some runs failed: see above and {workflow.log}; the same command tries them again"
-            )
+            _do(args)
+        except KeyboardInterrupt:
+            raise UserError("interrupted: the same command resumes") from None
+
+
+def _do(args: argparse.Namespace) -> None:
+    workflow = Workflow(args)
+    if args.dry_run:
+        workflow.say_what_is_missing()
+        return
+    # A run that failed keeps no later stage from being done.
+    stages: Iterator[Stage] = iter([[]]) if args.tables_only else workflow.stages()
+    try:
+        whole = all([workflow.run_stage(stage) for stage in stages])
+    finally:  # also where it is interrupted
+        workflow.write_tables()
+    if not whole:
+        raise UserError(
+            f"some runs failed: see above and {workflow.log}; the same command tries them again"
+        )
 
 
 if __name__ == "__main__":

@@ -58,6 +58,10 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
                 "a worker process died, probably for want of memory: start again with fewer "
                 "(--workers, or --cores of tables); what is finished is kept"
             ) from None
+        except KeyboardInterrupt:
+            for process in multiprocessing.active_children():
+                process.kill()  # the pool would wait for their tasks
+            raise
         finally:
             executor.shutdown(cancel_futures=True)
 

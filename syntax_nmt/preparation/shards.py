@@ -296,14 +296,12 @@ class _ShardPreparation(Preparation):
         with sole_user(plan.folder, plan.outputs):
             try:
                 self.steps.run("labels", made_from, make, outputs)
-                return
             except OtherLabelsError:
                 self.steps.forget("shard")
-        self.plan = replace(plan, corpus=replace(plan.corpus, labels=None))
-        self.run()
-        self.plan = plan
-        with sole_user(plan.folder, plan.outputs):
-            self.steps.run("labels", made_from, make, outputs)
+                self.plan = replace(plan, corpus=replace(plan.corpus, labels=None))
+                self._run()
+                self.plan = plan
+                self.steps.run("labels", made_from, make, outputs)
 
 
 def _repack(file: Path, output: Path) -> None:

@@ -131,9 +131,8 @@ class Comparison(CommandResult):
         yield from ("; ".join(each) for each in (of_scores, meanings.values(), over_seeds) if each)
         if "sign_test" in made:
             yield f"{_SIGNS}: the baseline's corpus score if one of its sentences is the system's"
-        others = len(self.systems) - 1
-        if others > 1:
-            yield f"in brackets and for *: p after Holm's adjustment over the {others} systems"
+        if len(self.systems) > 2:
+            yield "in brackets and for *: p after Holm's adjustment over the systems of a test"
         of_bleu = [system.scores["BLEU"] for system in self.systems if "BLEU" in self.metrics]
         bleu = [score.score for score in of_bleu if score.score is not None]
         if bleu and max(bleu) < _LEAST_BLEU:

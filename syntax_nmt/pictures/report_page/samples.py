@@ -11,7 +11,7 @@ import numpy as np
 from syntax_nmt.pictures.report_page.structures import words_of
 from syntax_nmt.scoring.translations.evaluation_set import TestSet
 from syntax_nmt.text.joints import joined_hyphens
-from syntax_nmt.text.unspaced import split_characters
+from syntax_nmt.text.unspaced import lacks_spaces, split_characters
 
 
 class Run(NamedTuple):
@@ -42,7 +42,8 @@ class Sample:
 
     Attributes:
         position: counted from 0.
-        length: words of the source, or of the reference where there is no source.
+        length: of the source, or of the reference where there is no source.
+        unit: what the length counts: words, or characters where no spaces are between words.
         source: in words, hyphens joined again; None = not known.
         references: as they are.
         translations: by system.
@@ -50,6 +51,7 @@ class Sample:
 
     position: int
     length: int
+    unit: str
     source: str | None
     references: Sequence[str]
     translations: Sequence[Translation]
@@ -70,7 +72,8 @@ def samples_of(
     """
     source = None if test_set.source is None else words_of(test_set.source)
     words = source or [tuple(line.split()) for line in test_set.references[0].sentences]
-    lengths = [len(sentence) for sentence in words]
+    unspaced = lacks_spaces(map(" ".join, words))
+    lengths = [len("".join(sentence) if unspaced else sentence) for sentence in words]
     if chosen is None:
         positions = choose_samples(lengths, scores, count)
     else:
@@ -84,7 +87,8 @@ def samples_of(
             runs = differing_runs(text, references)
             translations.append(Translation(system.name, runs, float(of_system[position])))
         line = joined_hyphens(source[position]) if source else None
-        samples.append(Sample(position, lengths[position], line, references, translations))
+        unit = "character" if unspaced else "word"
+        samples.append(Sample(position, lengths[position], unit, line, references, translations))
     return samples
 
 

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from syntax_nmt.data.conllu import read_conllu
 from syntax_nmt.data.constituents import ConstituentTree
 from syntax_nmt.data.dependency_tree import DependencyTree
+from syntax_nmt.data.subwords import scheme_of_text
 from syntax_nmt.errors import UserError, note
 from syntax_nmt.scoring.alignments.alignment import GoldAlignment, links_outside, read_gold
 from syntax_nmt.scoring.chunks.chunk_file import Chunks, read_chunk_file
@@ -112,7 +113,8 @@ def words_of(text: Text) -> list[Words]:
     Raises:
         UserError: a piece reaches over the end of a word.
     """
-    return SegmentedText.of([line.split() for line in text.sentences], text.name).words
+    scheme = scheme_of_text(text.sentences)
+    return SegmentedText.of([line.split() for line in text.sentences], text.name, scheme).words
 
 
 def _check_complete(path: str, items: Sequence[object], test_set: TestSet) -> None:

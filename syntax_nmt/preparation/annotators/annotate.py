@@ -107,7 +107,7 @@ def annotate_file(
     foreign = annotator.foreign(text) if note is not None else None
     if note is not None and foreign is not None:
         note(foreign)
-    counts: Counter[str] = Counter(lines=0)
+    counts: Counter[str] = Counter(lines=0, annotated=0)
     whole = resources.shard.count == 1
     progress = Progress(None, output.name, "sentences", lines)
     with parts.held(shared=not whole), progress:

@@ -217,7 +217,7 @@ def merge_parts(text: Path, output: Path, parts: PartFolder) -> Counter[str]:
 
 def _merge(text: Path, out: TextIO, parts: PartFolder) -> Counter[str]:
     lines = read_lines(text)
-    counts: Counter[str] = Counter(lines=0)
+    counts: Counter[str] = Counter(lines=0, annotated=0)
     first = head = parts.head(0)
     number = 0
     while head is not None and first is not None:

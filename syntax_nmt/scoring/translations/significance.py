@@ -38,7 +38,7 @@ class DifferenceTest(Result):
         if self.p_value is None:
             return self._why_none()
         text = p_value_text(self.p_value, self.floor)
-        return text if self.p_holm is None else f"{text} ({p_value_text(self.p_holm)})"
+        return text if self.p_holm is None else f"{text} ({self.adjusted_text(self.p_holm)})"
 
     def marked_p(self, unmarked: str = " ") -> str:
         """:meth:`p_text`, with an asterisk if the test finds a difference.
@@ -46,14 +46,21 @@ class DifferenceTest(Result):
         Args:
             unmarked: stands in place of the asterisk, as wide as it.
         """
-        return self.p_text() + ("*" if self.is_significant else unmarked)
+        return self.p_text() + self._mark(unmarked)
 
     def marked_p_holm(self) -> str:
-        """`p_holm` alone, with the asterisk; a bound where the test could give no smaller p."""
-        if self.p_value is None or self.p_holm is None:
+        """`p_holm` alone, with the asterisk."""
+        if self.p_holm is None:
             return self.p_text()
-        floor = self.p_holm if self.p_value <= self.floor else 0.0
-        return ResampledTest(self.p_holm, floor).marked_p()
+        return self.adjusted_text(self.p_holm) + self._mark(" ")
+
+    def adjusted_text(self, p_value: float) -> str:
+        """An adjusted p of this test; a bound where the test could give no smaller one."""
+        at_floor = self.p_value is not None and self.p_value <= self.floor
+        return p_value_text(p_value, p_value if at_floor else 0.0)
+
+    def _mark(self, unmarked: str) -> str:
+        return "*" if self.is_significant else unmarked
 
     def _why_none(self) -> str:
         return NO_FIGURE
