@@ -186,9 +186,25 @@ def _corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
         data = args.reverse_databin or args.databin
         files = ModelFiles(args.reverse_path, data, args.reverse_parser_config, args.device)
         other = reverse_decoder(files, model.decoder, args.path)
-        aligned = align_by_model(other, args.reverse_path, text.flipped(), *how)
+        flipped_text = text.flipped()
+        if args.reverse_databin and model.segmentation.as_prepared:  # which cuts text otherwise
+            backward = ForcedModel.of(other, data, model.segmentation)
+            flipped_text = backward.text(args.target, args.source, scheme_of(args))
+            _refuse_other_words(text.flipped(), flipped_text, args.databin, data)
+        aligned = align_by_model(other, args.reverse_path, flipped_text, *how)
         corpus.add(REVERSE, [None if links is None else flipped(links) for links in aligned])
     return corpus
+
+
+def _refuse_other_words(
+    text: SegmentedPairs, other: SegmentedPairs, folder: str, other_folder: str
+) -> None:
+    """Refuses folders whose words differ: links could not be symmetrised."""
+    if (text.source.words, text.target.words) != (other.source.words, other.target.words):
+        raise UserError(
+            f"--reverse-databin {other_folder}: makes other words of these texts than {folder}: "
+            "prepare both with the same tokenizer, or align text in words by --segmented"
+        )
 
 
 # Options that do nothing without others.

@@ -16,6 +16,7 @@ from syntax_nmt.commands.shared.models import (
     batch_limits,
     files_of_model,
     model_files,
+    refuse_subwords_of_words,
     scheme_of,
 )
 from syntax_nmt.errors import UserError, errors_of
@@ -137,8 +138,7 @@ def _check_options(args: argparse.Namespace) -> None:
     """Refuses incompatible options before anything is loaded."""
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("source", "alignments"))
-        if scheme_of(args) is not None:
-            raise UserError("--subwords is about pieces, and --hypothesis has words: leave it out")
+        refuse_subwords_of_words(args)
     elif not (args.databin and args.path and args.source and args.target):
         raise UserError(
             "give DATABIN, the checkpoint's --path, --source and --target, or chunks as "

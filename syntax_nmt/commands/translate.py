@@ -1,6 +1,7 @@
 """`syntax-nmt translate`: translates text with a model that `syntax-nmt train` trained."""
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -18,6 +19,9 @@ Translates raw text, a sentence a line, by fairseq-interactive: text is segmente
 text was, and parsed if the model reads parses. Options after -- go to fairseq-interactive.
 """
 _LINES_AT_ONCE = 64
+_WARNING = re.compile(r"[^\t]*WARNING[^\t]*\bsyntax_nmt\.[\w.]+\W+(.+)")
+# What prints other lines than translations, or several for a line of the text.
+_OTHER_OUTPUT = ("--nbest", "--print-alignment", "--print-factors")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +44,8 @@ def run(args: argparse.Namespace) -> None:
     """Prints a translation for each line; an empty one for lines that fairseq is told to skip.
 
     Raises:
-        UserError: the method is unknown, not trained, or reads what no parser gives.
+        UserError: the method is unknown, not trained, or reads what no parser gives; or fairseq
+            is to print more than translations.
     """
     from syntax_nmt import FOLDER
     from syntax_nmt.preparation.fairseq_programs import lines_of
@@ -65,6 +70,12 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"{data.folder}: {lacking}: syntax-nmt train translates its test sets{way}")
     if args.text is not None and (args.text.is_dir() or not args.text.exists()):
         raise UserError(f"{args.text}: no such file: give raw text, or none for standard input")
+    for option in (each.partition("=")[0] for each in args.more):
+        if option in _OTHER_OUTPUT and not args.dry_run:
+            raise UserError(
+                f"{option}: this command prints a translation for each line and no more: give it "
+                "to fairseq-interactive itself, whose command line --dry-run prints"
+            )
     if args.name is not None:
         check_name(args.name, "--name")
     folder = checkpoints(data, system_name(method, args.name), args.seed)
@@ -101,7 +112,9 @@ def _remedy(args: argparse.Namespace, method: str, without_seed: Path, checkpoin
 
 
 def translations(printed: Iterable[str]) -> Iterator[str]:
-    """The translation of each line of the text; empty for lines without one, which stderr names.
+    """The translation of each line of the text; empty for lines without one.
+
+    stderr names these lines, and has the warnings of this package.
 
     Args:
         printed: lines of fairseq-interactive, and what it logs.
@@ -111,10 +124,14 @@ def translations(printed: Iterable[str]) -> Iterator[str]:
     done = 0  # lines of the text
     missing: list[int] = []
     reasons: dict[int, str] = {}
+    warned: set[str] = set()
     for line in printed:
-        warning = SKIPPED_LINE.match(line)
-        if warning is not None:
-            reasons[int(warning[2])] = warning[1]
+        skipped, warning = SKIPPED_LINE.match(line), _WARNING.match(line)
+        if skipped is not None:
+            reasons[int(skipped[2])] = skipped[1]
+        elif warning is not None and warning[1] not in warned:
+            warned.add(warning[1])
+            print(f"warning: {warning[1]}", file=sys.stderr)
         elif line.startswith("D-"):
             before, _, translation = line.removeprefix("D-").split("\t", 2)
             missing += range(done + 1, int(before) + 1)

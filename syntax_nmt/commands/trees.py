@@ -26,6 +26,7 @@ from syntax_nmt.commands.shared.models import (
     batch_limits,
     files_of_model,
     model_files,
+    refuse_subwords_of_words,
     scheme_of,
 )
 from syntax_nmt.errors import UserError
@@ -269,6 +270,7 @@ def _check_options(args: argparse.Namespace, draws: bool) -> None:
     require_companion_options(args, _NEEDS)
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("input", "side", "layer"))
+        refuse_subwords_of_words(args)
         if not (args.conllu or args.trees or draws or args.output):
             gold = "--conllu" if args.kind == DEPENDENCIES else "--trees"
             raise UserError(f"--hypothesis alone does nothing: add {gold}, --draw or --sentences")
@@ -278,6 +280,8 @@ def _check_options(args: argparse.Namespace, draws: bool) -> None:
         raise UserError(
             "give DATABIN and the checkpoint's --path, or parses to score as --hypothesis"
         )
+    if args.input and args.gen_subset != TEST:
+        raise UserError("--gen-subset is of DATABIN, and --input has the sentences: leave one out")
     if args.input and (args.side == TARGET) != bool(args.translations):
         raise UserError(f"--side {TARGET} with --input parses --translations: give both or neither")
     SentenceFilter.of(args.words, args.known_words)

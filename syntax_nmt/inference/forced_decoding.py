@@ -110,7 +110,10 @@ class ForcedDecoder:
         # The longest source is first, as fairseq's recurrent encoders require.
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
-        sample = self.sources.annotated(sample, [list(pairs[row].source) for row in order])
+        pieces = [list(pairs[row].source) for row in order]
+        unknown = vocabularies[0].unk_word  # in place of a piece that the caller does not know
+        known = [None if unknown in of_sentence else of_sentence for of_sentence in pieces]
+        sample = self.sources.annotated(sample, known)
         return ForcedBatch(
             indices=[indices[row] for row in order],
             sources=[lengths[0][row] for row in order],

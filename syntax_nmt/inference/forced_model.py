@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from syntax_nmt.data.text_files import read_lines
 from syntax_nmt.errors import note
@@ -36,8 +37,21 @@ class ForcedModel:
         Raises:
             UserError: the checkpoint, the parser's configuration or a tokenizer cannot be used.
         """
-        decoder = load_forced_decoder(model)
-        return cls(decoder, *segmenters(segmentation, model.data, decoder.task), segmentation)
+        return cls.of(load_forced_decoder(model), model.data, segmentation)
+
+    @classmethod
+    def of(
+        cls, decoder: ForcedDecoder, data: str | Path, segmentation: Segmentation
+    ) -> ForcedModel:
+        """A model that is loaded.
+
+        Args:
+            data: its data folder.
+
+        Raises:
+            UserError: a tokenizer cannot be used.
+        """
+        return cls(decoder, *segmenters(segmentation, data, decoder.task), segmentation)
 
     def pairs(self, source: str, target: str | None) -> list[TokenPair]:
         """The pieces of parallel files; warns on stderr if a text looks wrong.

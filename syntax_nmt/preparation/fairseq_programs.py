@@ -43,7 +43,7 @@ def lines_of(
             stderr=subprocess.STDOUT if errors == "among" else kept,
             encoding="utf-8",
             errors="replace",
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", **(environment or {})},
         )
         assert process.stdout is not None
         last: deque[str] = deque(maxlen=_SHOWN)

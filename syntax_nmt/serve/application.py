@@ -90,14 +90,15 @@ def names_of(host: str) -> tuple[str, ...]:
     Args:
         host: an address or a name.
     """
+    own = (socket.gethostname().lower(), socket.getfqdn().lower())
     try:
         address = ip_address(host)
     except ValueError:  # a name
-        return tuple(dict.fromkeys((host.lower(), "localhost")))
+        names = (host.lower(), "localhost", *own)
+        return names[1:2] if names[0] == "localhost" else tuple(dict.fromkeys(names))
     shown = f"[{host}]" if address.version == 6 else host
     if address.is_loopback:
         return shown, "localhost"
-    own = (socket.gethostname().lower(), socket.getfqdn().lower())
     return tuple(dict.fromkeys((shown, "localhost", *own)))
 
 

@@ -152,6 +152,17 @@ def test_a_line_that_is_skipped_has_an_empty_translation(log, first, capsys):
     ]
 
 
+def test_warnings_are_passed_on_once(capsys):
+    """fairseq-interactive logs them among what it prints."""
+    log = "2026-11-28 08:00:00 | {} | {} | the input reads like de and not like en\n"
+    ours = log.format("WARNING", "syntax_nmt.task.typed_input")
+    others = [log.format("INFO", "syntax_nmt.task"), log.format("WARNING", "fairseq.tasks")]
+    printed = [ours, *others, f"S-0\t{ours}", "D-0\t-0.5\tone\n", ours]
+    assert list(translations(printed)) == ["one\n", ""]
+    said = "warning: the input reads like de and not like en\n"
+    assert capsys.readouterr().err == said
+
+
 @pytest.mark.dear
 def test_lines_that_are_too_long(trained, folder, prepared):
     """They are named, and may be skipped; the last one, too."""

@@ -1,13 +1,16 @@
 """`syntax-nmt align` from end to end, with untrained models and with files alone."""
 
 import json
+import shutil
 
 import pytest
 from forced_models import checkpoint_of
 from parser_files import PIECES, TARGET_WORDS, TARGETS, WORDS
+from sentencepiece import SentencePieceTrainer
 from small_models import build, save_checkpoint
 from translations import row_of, write
 
+from syntax_nmt import load
 from syntax_nmt.cli import main
 from syntax_nmt.scoring.alignments.alignment import (
     flipped,
@@ -85,6 +88,60 @@ def test_both_directions(align, checkpoints, text, tmp_path):
     assert row_of(default[1], "grow-diag")
     strict = align("--reverse", file, "--strict")
     assert row_of(strict[1], "grow-diag (strict)")
+
+
+def test_a_loaded_rnn_of_fairseq_attends(align, parser, checkpoints):
+    """fairseq's hub has it leave attention out in a search."""
+    model = load(checkpoints["lstm"], parser.data, device="cpu", segmented=True)
+    found = [pair and pair.links for pair in model.align(PIECES, TARGETS)]
+    assert [links or frozenset() for links in found] == align(model="lstm")[0]
+
+
+@pytest.fixture
+def prepared(parser, tmp_path):
+    """Makes a folder as of `prepare`, with a model of subwords of its own."""
+
+    def make(name, pieces, tokenizer="none"):
+        folder = tmp_path / name
+        shutil.copytree(parser.data, folder / "data-bin")
+        how = {"tokenizer": tokenizer, "sentencepiece_model": "sentencepiece.model"}
+        (folder / "segmentation.json").write_text(json.dumps({"src": how, "tgt": how}))
+        SentencePieceTrainer.train(
+            sentence_iterator=map(" ".join, WORDS * 20),
+            model_prefix=str(folder / "sentencepiece"),
+            vocab_size=pieces,
+            model_type="bpe",
+            minloglevel=2,
+        )
+        return folder
+
+    return make
+
+
+def test_the_reverse_model_has_text_as_its_own_folder_cuts_it(
+    align, checkpoints, prepared, tmp_path
+):
+    folder, other, tokenised = prepared("a", 40), prepared("b", 24), prepared("c", 40, "moses")
+    source, target = (
+        write(tmp_path / name, [" ".join(words).replace("gardener", "gardener,") for words in text])
+        for name, text in (("source.raw", WORDS), ("target.raw", TARGET_WORDS))
+    )
+
+    def links(data, checkpoint, *arguments, turned=False):
+        texts = (target, source) if turned else (source, target)
+        named = ["--source", texts[0], "--target", texts[1], "--path", checkpoints[checkpoint]]
+        return align(data, "--cpu", *named, *arguments, model=None)[0]
+
+    reverse = links(other, "back", turned=True)
+    assert reverse != links(folder, "back", turned=True)
+    expected = [
+        symmetrise(there, flipped(back), "union")
+        for there, back in zip(links(folder, "stock"), reverse)
+    ]
+    both = ["--reverse-path", checkpoints["back"], "--symmetrise", "union", "--reverse-databin"]
+    assert links(folder, "stock", *both, other) == expected
+    with pytest.raises(SystemExit, match=r"--reverse-databin .*c: makes other words of these"):
+        links(folder, "stock", *both, tokenised)
 
 
 def test_figures(align, checkpoints, tmp_path):

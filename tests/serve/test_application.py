@@ -242,7 +242,7 @@ def test_the_name_at_every_port_and_addresses_are_no_foreign_page(address, host)
         ("127.0.0.2", {"127.0.0.2", "localhost"}),
         ("::1", {"[::1]", "localhost"}),
         ("LocalHost", {"localhost"}),
-        ("box.example.org", {"box.example.org", "localhost"}),
+        ("box.example.org", {"box.example.org", "localhost", "box", "box.lan"}),
         ("0.0.0.0", {"0.0.0.0", "localhost", "box", "box.lan"}),
         ("192.168.1.5", {"192.168.1.5", "localhost", "box", "box.lan"}),
     ],

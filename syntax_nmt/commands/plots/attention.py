@@ -166,7 +166,8 @@ def _between_words(
     if found.with_eos:
         counts[0].append(1)
         counts[1].insert(0 if eos_first else len(counts[1]), 1)
-    return word_attention(found.weights[head], counts[1], counts[0])
+    tokens = found.weights[head][:, : sum(counts[1])]  # without keys of constituents
+    return word_attention(tokens, counts[1], counts[0])
 
 
 def _tree(args: argparse.Namespace, sentence: ModelSentence) -> DependencyTree:

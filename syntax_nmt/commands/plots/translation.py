@@ -32,6 +32,8 @@ def figure(args: argparse.Namespace) -> Figure:
     from syntax_nmt.inference.loading import load
     from syntax_nmt.pictures.plots.translated_sentence import draw_translation
 
+    if not args.text.strip():
+        raise UserError("--text: has no words: give a sentence")
     model = load(args.path, args.data)
     tree = model.trees(args.text, "dependencies")
     translation = model.nbest(args.text, args.beam)[0].text

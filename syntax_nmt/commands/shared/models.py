@@ -4,6 +4,7 @@ import argparse
 
 from syntax_nmt.arguments import add_files, add_numbers, positive_int
 from syntax_nmt.data.subwords import SCHEMES
+from syntax_nmt.errors import UserError
 from syntax_nmt.inference.settings import BatchLimits, ModelFiles
 
 _AUTO = "auto"
@@ -89,13 +90,24 @@ def add_subwords_argument(group: argparse._ActionsContainer) -> None:
         "--subwords",
         choices=(_AUTO, *SCHEMES),
         default=_AUTO,
-        help="subword scheme, if the text is in pieces (default: detected from the text)",
+        help="subword scheme, if the text is in pieces (default: detected from the vocabulary, or "
+        "from the text)",
     )
 
 
 def scheme_of(args: argparse.Namespace) -> str | None:
-    """One of `subwords.SCHEMES`; None = detect it from the text."""
+    """One of `subwords.SCHEMES`; None = detect it."""
     return None if args.subwords == _AUTO else args.subwords
+
+
+def refuse_subwords_of_words(args: argparse.Namespace) -> None:
+    """Refuses the option beside --hypothesis.
+
+    Raises:
+        UserError: it is given.
+    """
+    if args.subwords != _AUTO:
+        raise UserError("--subwords is about pieces, and --hypothesis has words: leave it out")
 
 
 def model_files(args: argparse.Namespace) -> ModelFiles:

@@ -81,6 +81,8 @@ class CrossAttention:
         weights = extra["attn"] if isinstance(extra, dict) else extra
         if isinstance(weights, (list, tuple)):
             weights = weights[0]
+        if weights is None:
+            raise UserError("the model's decoder attends to no source, so nothing is aligned")
         return weights.float().cpu().numpy()
 
 

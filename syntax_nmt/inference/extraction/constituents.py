@@ -79,9 +79,6 @@ def bracketed(sentence: SourceSentence, distances: np.ndarray | None) -> Bracket
 
     Args:
         distances: of the gap before each piece; None = there is no tree.
-
-    Raises:
-        UserError: a distance is not a number.
     """
     if distances is None:
         return BracketedSentence(None)
