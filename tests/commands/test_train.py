@@ -204,6 +204,10 @@ def test_lines_that_are_too_long(trained, folder, prepared):
             "has no parser, and pascal reads dependency trees of the source: syntax-nmt train",
         ),
         (("translate", "{}", "baseline", "nowhere"), "nowhere: no such file"),
+        (
+            ("translate", "{}", "baseline", "--", "--nbest", "2"),
+            "--nbest: this command prints a translation for each line and no more",
+        ),
         (("translate", "{}", "baseline", "/"), "/: no such file"),
         (("train", "nowhere", "baseline"), "nowhere"),
         (("train", "{}", "baseline", "--seeds", "1", "2", "1"), "--seeds: 1 twice: give each"),

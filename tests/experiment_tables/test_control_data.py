@@ -95,9 +95,11 @@ def test_what_is_to_be_parsed_comes_without_annotation(plan, tmp_path):
     options = "--source-tokenizer none --target-tokenizer none --vocab-size 400 --no-parse"
     plan["data"]["prepare"] = options
     folder = made(plan, tmp_path, "parsed")
-    texts = {f"{split}.{side}" for split in ("train", "valid", "test") for side in ("src", "tgt")}
-    assert {file.name for file in (folder / "corpus").iterdir()} == texts
     family = tmp_path / "family" / "corpus"
+    annotation = (".conllu", ".trees", ".chunks")
+    texts = {file.name for file in family.iterdir() if not file.name.endswith(annotation)}
+    assert {"train.src", "test.tgt", "test.align", "contrast.src"} < texts
+    assert {file.name for file in (folder / "corpus").iterdir()} == texts
     assert all((folder / "corpus" / x).read_bytes() == (family / x).read_bytes() for x in texts)
     data_bin = folder / "prepared" / "data-bin"
     assert {file.name.count(".") for file in some(data_bin.glob("train.*.bin"))} == {3}

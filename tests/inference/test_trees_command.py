@@ -159,6 +159,9 @@ def test_selections_that_cannot_be(refused, reference):
     assert "comes without one" in refused(
         "--hypothesis", reference, "--conllu", reference, "--known-words", model=False
     )
+    assert "--hypothesis has words: leave it out" in refused(
+        "--hypothesis", reference, "--conllu", reference, "--subwords", "none", model=False
+    )
 
 
 def test_drawings(trees, reference):
@@ -228,6 +231,8 @@ def test_errors_are_one_line(refused, parser, reference, tmp_path):
     assert "is no checkpoint, but some other file" in refused("--path", broken)
     assert "has no such split" in refused("--gen-subset", "valid")
     assert "cannot be read" in refused("--input", tmp_path / "none")
+    both = ("--input", short, "--gen-subset", "valid")
+    assert "--gen-subset is of DATABIN, and --input has the sentences" in refused(*both)
     assert "1 lines, the split test 7 sentences" in refused("--segmented", short)
     assert f"{other}:1: '▁see' was binarised as" in refused("--segmented", other)
     data = shutil.copytree(parser.data, tmp_path / "prepared" / "data-bin")

@@ -80,6 +80,13 @@ def test_one_entry_a_line(text, whole, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_text_without_any_annotation_has_all_counts(tmp_path):
+    """What was annotated is on record as 0; that it was annotated is known by it."""
+    text = write(tmp_path / "text.en", ["", "word " * 51])
+    counts = annotate_file(text, tmp_path / "out", StandIn(), PARTS)
+    assert dict(counts) == {"lines": 2, "annotated": 0, "empty": 1, "too long": 1}
+
+
 @pytest.mark.dear
 @pytest.mark.parametrize("resources", [Resources(), Resources(2, part_size=7), Resources(3)])
 def test_workers_and_parts_do_not_show(text, whole, tmp_path, resources):

@@ -13,6 +13,7 @@ from translations import noisy, sentences
 from syntax_nmt.scoring.translations import resampling
 from syntax_nmt.scoring.translations.resampling import bootstrap_scores, randomisation_p_values
 from syntax_nmt.scoring.translations.sign_test import SignTest, collins_sign_test
+from syntax_nmt.scoring.translations.significance import ResampledTest
 
 REFERENCE = sentences(83)
 BASELINE, SYSTEM = noisy(REFERENCE, 2, 0.40), noisy(REFERENCE, 3, 0.35)
@@ -101,6 +102,12 @@ def test_randomisation_with_several_runs_against_all_that_may_happen():
     assert 0.05 < expected < 0.5
     found = randomisation_p_values(baseline, system, mean, trials=4000)
     assert found[0] == pytest.approx(expected, abs=0.02)
+
+
+def test_an_adjusted_p_is_a_bound_where_there_is_no_smaller_one():
+    least, other = ResampledTest(0.001, 0.001, 0.002), ResampledTest(0.003, 0.001, 0.006)
+    assert (least.p_text(), least.marked_p_holm()) == ("≤ 0.001 (≤ 0.002)", "≤ 0.002*")
+    assert (other.p_text(), other.marked_p_holm()) == ("0.003 (0.006)", "0.006*")
 
 
 def test_several_metrics_share_the_draws():

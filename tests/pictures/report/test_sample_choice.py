@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from syntax_nmt.pictures.report_page.samples import choose_samples, differing_runs
+from syntax_nmt.pictures.report_page.samples import choose_samples, differing_runs, samples_of
+from syntax_nmt.scoring.translations.evaluation_set import System, TestSet, Text
 
 
 def test_one_of_each_group_where_systems_differ_most():
@@ -15,6 +16,16 @@ def test_one_of_each_group_where_systems_differ_most():
 def test_three_systems_by_the_widest_gap():
     scores = np.array([[50, 50], [60, 50], [60, 100]])
     assert choose_samples([1, 1], scores, 1) == [1]
+
+
+def test_lengths_of_text_without_spaces_are_in_characters():
+    zh, en = (
+        Text(lang, (line,)) for lang, line in (("zh", "我们今天去公园散步。"), ("en", "a b c"))
+    )
+    for source, length in ((zh, (10, "character")), (en, (3, "word"))):
+        test_set = TestSet((System("a", (en,)),), (en,), source)
+        (found,) = samples_of(test_set, np.zeros((1, 1)), 1)
+        assert (found.length, found.unit) == length
 
 
 def test_one_system_by_the_middle_score():
