@@ -1,6 +1,8 @@
 """Work in this process or in others, through one interface."""
 
 import socket
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 
@@ -63,3 +65,22 @@ def test_a_port_that_is_no_schedulers(monkeypatch, answer, said):
             ordered_map(1, address),
         ):
             pass
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+from syntax_nmt.preparation.executor import ordered_map
+if __name__ == "__main__":
+    with ordered_map(2) as mapped:
+        assert list(mapped(time.sleep, [0, 0])) == [None, None]
+        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        list(mapped(time.sleep, [600] * 9))
+"""
+
+
+def test_an_interrupt_does_not_wait_for_tasks(tmp_path):
+    program = tmp_path / "interrupted.py"
+    program.write_text(INTERRUPTED)
+    ended = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300)
+    assert ended.returncode
+    assert ended.stderr.endswith("KeyboardInterrupt\n")
