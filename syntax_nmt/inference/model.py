@@ -35,6 +35,7 @@ from syntax_nmt.inference.source_text import SourceText, token_ids
 from syntax_nmt.option_checks import check_choice
 from syntax_nmt.scoring.words.bits import SentenceBits
 from syntax_nmt.task.annotation_inputs import parsed_kinds
+from syntax_nmt.task.search import empty_hypotheses
 from syntax_nmt.task.source_parser import SourceParser
 
 Tree = DependencyTree | ConstituentTree
@@ -340,7 +341,13 @@ class LoadedModel:
                 of_sentences = self.hub.generate(tokens, **search)
             except (AssertionError, ValueError) as error:
                 raise UserError(f"fairseq's search cannot do this: {error}") from error
-        return [list(map(self._scored, hypotheses)) for hypotheses in of_sentences]
+        # Tasks of this package did this in the search; checkpoints of fairseq's own task did not.
+        dictionary = self.hub.task.source_dictionary
+        filled = (
+            empty_hypotheses([hypotheses], source[None], dictionary)[0]
+            for hypotheses, source in zip(of_sentences, tokens)
+        )
+        return [list(map(self._scored, hypotheses)) for hypotheses in filled]
 
     def _best(self, beam: int, options: dict[str, Any], sentences: Sequence[str]) -> list[str]:
         return [found[0].text for found in self._translated(beam, options, sentences)]

@@ -12,6 +12,7 @@ import pytest
 import torch
 from commands import USER_DIR
 from fairseq.models import ARCH_MODEL_REGISTRY
+from forced_models import checkpoint_of
 from methods import METHODS, READERS
 from nonempty import some
 from parsing_stand_in import TAGS, DependencyParser, Parser, parsing
@@ -199,6 +200,11 @@ def test_an_empty_sentence_has_an_empty_translation(model, lines):
     found = model.translate(["", line, "   "])
     assert found[0] == found[2] == model.translate("") == ""
     assert found[1] == model.translate(line) != ""
+
+
+def test_an_empty_sentence_under_the_task_of_fairseq(prepared, tmp_path):
+    stock = load(checkpoint_of("lstm", prepared.data, tmp_path), prepared.folder, device="cpu")
+    assert [found.text for found in stock.nbest("")] == [""]
 
 
 def test_a_model_of_the_other_direction(prepared, tmp_path):
