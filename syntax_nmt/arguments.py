@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from syntax_nmt.errors import UserError
@@ -92,6 +93,18 @@ def natural_int(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
     return int(text)
+
+
+@argument
+def file_with_parts(text: str) -> Path:
+    """The path of a file beside which its finished parts are kept.
+
+    Args:
+        text: as given.
+    """
+    if text == "-":
+        raise ValueError("- is no file, beside which finished parts could be kept: name one")
+    return Path(text)
 
 
 def sentence_numbers(text: str) -> list[int]:

@@ -17,6 +17,7 @@ from syntax_nmt.commands.shared.models import (
     batch_limits,
     files_of_model,
     model_files,
+    refuse_subwords_of_words,
     scheme_of,
 )
 from syntax_nmt.errors import UserError
@@ -227,6 +228,8 @@ def _check_options(args: argparse.Namespace) -> None:
     require_companion_options(args, _NEEDS)
     if args.hypothesis:
         refuse_beside_hypothesis(args, ("reverse_path", "layer", "heads"))
+        if not args.source:
+            refuse_subwords_of_words(args)
         if not (args.score or args.reverse or args.output or any(findings_outputs(args))):
             raise UserError("--hypothesis alone does nothing: add --score or --reverse")
     elif not (args.databin and args.path and args.source):

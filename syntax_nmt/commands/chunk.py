@@ -6,10 +6,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from syntax_nmt.arguments import add_numbers, defaults_of, flag, positive_int
+from syntax_nmt.arguments import add_numbers, defaults_of, file_with_parts, flag, positive_int
 from syntax_nmt.commands.shared.annotating import (
     BY,
     AnnotatorSettings,
@@ -18,7 +17,6 @@ from syntax_nmt.commands.shared.annotating import (
     add_worker_options,
     chunk_annotator,
     refuse_unused_models,
-    resources,
     run_annotation,
 )
 from syntax_nmt.commands.shared.checks import require_companion_options
@@ -27,9 +25,8 @@ from syntax_nmt.data.chunks import OUTSIDE, ChunkedSentence, iob2_tags, read_chu
 from syntax_nmt.data.constituents import read_trees
 from syntax_nmt.data.text_files import check_writable, write_atomically
 from syntax_nmt.errors import UserError
-from syntax_nmt.preparation.annotators.annotate import annotate_file, describe
+from syntax_nmt.preparation.annotators.annotate import Resources, annotate_file, describe
 from syntax_nmt.preparation.annotators.chunker_training import MAX_STEPS, train_chunker
-from syntax_nmt.preparation.annotators.shard import Shard
 from syntax_nmt.reporting.findings import Findings
 from syntax_nmt.reporting.output import STDOUT, check_outputs, open_output
 from syntax_nmt.reporting.result import json_text
@@ -72,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--output",
-        type=Path,
+        type=file_with_parts,
         help="file for the chunks (IOB2 tags, one sentence per line, an empty line for no chunks) "
         "or for the trained tagger",
     )
@@ -180,13 +177,14 @@ def _score(args: argparse.Namespace) -> ChunkScores:
     """The gold text is chunked like any other; a sentence that fails counts as without chunks."""
     gold = list(read_conll2000(args.score))
     chunker = chunk_annotator(AnnotatorSettings.of(args), args.lang, args.by)
+    of_workers = Resources(args.workers, args.dask_scheduler, args.part_size)
     with tempfile.TemporaryDirectory() as folder:
         text, found = Path(folder) / "words", Path(folder) / "chunks"
         with write_atomically(text) as out:
             for sentence in gold:
                 # A column may contain a no-break space, where the annotation would split it.
                 out.write(" ".join(_SPACE.sub("_", word) for word in sentence.words) + "\n")
-        annotate_file(text, found, chunker, replace(resources(args), shard=Shard()))
+        annotate_file(text, found, chunker, of_workers)
         return chunk_f1((sentence.tags for sentence in gold), _filled(gold, found))
 
 

@@ -18,7 +18,7 @@ from syntax_nmt.commands.shared.models import (
     scheme_of,
 )
 from syntax_nmt.errors import UserError
-from syntax_nmt.reporting.output import check_outputs, write_lines
+from syntax_nmt.reporting.output import STDOUT, check_outputs, write_lines
 from syntax_nmt.scoring.words.bits import Likelihood, bits_lines, bits_of_text
 
 EXAMPLE = (
@@ -75,4 +75,4 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"{args.reference}: has no sentence that the model has positions for")
     write_lines(args.output, bits_lines(found), stdout_is_free=False)
     figures = Likelihood.of(found)
-    write_findings(figures, figures.findings(), args, stdout_is_free=True)
+    write_findings(figures, figures.findings(), args, stdout_is_free=args.output != STDOUT)

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from syntax_nmt.arguments import file_with_parts
 from syntax_nmt.data.text_files import check_writable
 from syntax_nmt.errors import UserError
 from syntax_nmt.preparation.annotators.annotate import describe
@@ -15,7 +16,9 @@ EXAMPLE = "syntax-nmt merge --input words/train.en --output words/train.en.conll
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `syntax-nmt merge`."""
     parser.add_argument("--input", type=Path, required=True, help="the --input of parse or chunk")
-    parser.add_argument("--output", type=Path, required=True, help="the --output of parse or chunk")
+    parser.add_argument(
+        "--output", type=file_with_parts, required=True, help="the --output of parse or chunk"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from syntax_nmt.arguments import file_with_parts
 from syntax_nmt.commands.shared.annotating import (
     AnnotatorSettings,
     add_model_options,
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--output",
-        type=Path,
+        type=file_with_parts,
         required=True,
         help="file for the trees: CoNLL-U, '# parse = none' for no parse; or one bracketed "
         "tree per line, () for no tree",

@@ -25,6 +25,7 @@ from syntax_nmt.commands.shared.linearised import (
     parsed_first,
 )
 from syntax_nmt.commands.shared.prepare_checks import (
+    characters_parsed,
     check_destination,
     check_target_parser,
     idle_settings,
@@ -203,7 +204,7 @@ def run(args: argparse.Namespace) -> None:
         found = find_annotation(plan.splits, *parsed)
         for path in sorted({*found.values()} - {*plan.given.values()}):
             note(f"{path} is not used: no text of {plan.linearised.option} is made of it")
-    for line in (*idle_settings(args), *words_cut_already(plan)):
+    for line in (*idle_settings(args), *words_cut_already(plan), *characters_parsed(plan)):
         note(line)
     if in_shards is None:
         done = Preparation(plan, note)

@@ -66,7 +66,10 @@ def run(args: argparse.Namespace) -> None:
         if data.takes_typed_text:
             reads = " and ".join(kind.description for kind in method.reads)
             lacking = f"has no parser, and {method.save_dir} reads {reads}"
-            way = "; for typed text run syntax-nmt prepare again with --stanza-dir, or --parser"
+            way = (
+                "; for typed text run syntax-nmt prepare again with --stanza-dir, or --parser, or "
+                f"write {data.parser_config} (docs/data.md) where parses were given"
+            )
         raise UserError(f"{data.folder}: {lacking}: syntax-nmt train translates its test sets{way}")
     if args.text is not None and (args.text.is_dir() or not args.text.exists()):
         raise UserError(f"{args.text}: no such file: give raw text, or none for standard input")

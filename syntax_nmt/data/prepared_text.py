@@ -113,6 +113,8 @@ def prepared_folder(data: Path) -> tuple[Path, Path]:
             folder of shards.
     """
     data = training_folders(data)[0]
+    if data.name in ("", ".."):  # such as the current folder
+        data = data.resolve()
     folder = data.parent if data.name == "data-bin" else data
     return folder, folder / "data-bin" if (folder / "data-bin").is_dir() else data
 

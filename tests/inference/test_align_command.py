@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from forced_models import checkpoint_of
@@ -12,6 +13,7 @@ from translations import row_of, write
 
 from syntax_nmt import load
 from syntax_nmt.cli import main
+from syntax_nmt.data.prepared_text import prepared_folder
 from syntax_nmt.scoring.alignments.alignment import (
     flipped,
     format_alignment,
@@ -95,6 +97,13 @@ def test_a_loaded_rnn_of_fairseq_attends(align, parser, checkpoints):
     model = load(checkpoints["lstm"], parser.data, device="cpu", segmented=True)
     found = [pair and pair.links for pair in model.align(PIECES, TARGETS)]
     assert [links or frozenset() for links in found] == align(model="lstm")[0]
+
+
+def test_a_prepared_folder_is_found_from_within(parser, prepared, monkeypatch):
+    folder = prepared("a", 40)
+    monkeypatch.chdir(folder / "data-bin")
+    assert prepared_folder(Path(".")) == (folder, folder / "data-bin")
+    assert prepared_folder(Path("..")) == (folder, folder / "data-bin")
 
 
 @pytest.fixture

@@ -441,6 +441,17 @@ def test_text_without_spaces_is_cut_into_characters(chinese, capsys):
     assert "--source-tokenizer char --target-tokenizer penn" in capsys.readouterr().out
 
 
+def test_characters_that_are_parsed_get_a_warning(chinese, capsys):
+    asked = [each for each in chinese_command(chinese) if each != "--no-parse"]
+    with pytest.raises(SystemExit):
+        main([*asked, "--parse-command", "false"])
+    said = [line for line in capsys.readouterr().err.splitlines() if "into characters" in line]
+    assert said == [
+        "warning: zh is cut into characters, and parsers are trained on words: give "
+        "--source-tokenizer stanza with --source-segmenter, or none for text in words"
+    ]
+
+
 def test_text_that_is_cut_already_is_not_cut_anew_by_default(chinese):
     (chinese / "valid.zh").write_text("老人 每天 在 公园 读书 。\n我 喜欢 猫 。\n\n猫\n" * 9)
     with pytest.raises(SystemExit, match=r"valid.zh: looks as if it were split into words already"):

@@ -91,6 +91,21 @@ def refuse_cut_text(args: argparse.Namespace, splits: Sequence[Split]) -> None:
                 )
 
 
+def characters_parsed(plan: Plan) -> Iterator[str]:
+    """Warns where a parser of words gets characters, the default of languages without spaces."""
+    for side, lang in zip(("source", "target"), plan.languages):
+        parsed = any(
+            plan.language(kind) == lang and (split.name, kind) not in plan.given
+            for kind in plan.annotators
+            for split in plan.splits
+        )
+        if parsed and plan.tokenizers[lang].mode == "char":
+            yield (
+                f"warning: {lang} is cut into characters, and parsers are trained on words: give "
+                f"--{side}-tokenizer stanza with --{side}-segmenter, or none for text in words"
+            )
+
+
 def words_cut_already(plan: Plan) -> Iterator[str]:
     """Warns of English text that looks tokenised, and is to be tokenised again."""
     for side, lang in zip(("source", "target"), plan.languages):
