@@ -4,6 +4,7 @@ a time; the subwords are compared with those that fairseq binarised.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,10 @@ class RangeRows(NamedTuple):
     labels: tuple[str, ...]
     counts: Counter[str]
     annotated: int
+
+    def without_counts(self) -> RangeRows:
+        """The same in less memory: all ranges share the string of a label, such as a lemma."""
+        return self._replace(labels=tuple(map(sys.intern, self.labels)), counts=Counter())
 
 
 class Projected(NamedTuple):

@@ -180,10 +180,11 @@ class _Choices(NamedTuple):
 
 
 class _ProjectedFile(NamedTuple):
-    """The parts of an annotation file by kind, and how it fits its text."""
+    """By kind the parts of an annotation file and how many words have a label; and the fit."""
 
     source: AnnotatedText
     parts: dict[AnnotationKind, list[RangeRows]]
+    counts: dict[AnnotationKind, Counter[str]]
     fit: AnnotationFit
 
 
@@ -262,12 +263,15 @@ def _project(
     # The content of a .gz file before a range is read with it: so there are few of them.
     compressed = any(file.suffix == ".gz" for file in (source.annotation.file, source.text))
     ranges = source.ranges(sentences, max(1, share if compressed else min(share, _RANGE)))
-    found = _ProjectedFile(source, {kind: [] for kind in source.kinds}, AnnotationFit())
+    parts: dict[AnnotationKind, list[RangeRows]] = {kind: [] for kind in source.kinds}
+    counts: dict[AnnotationKind, Counter[str]] = {kind: Counter() for kind in source.kinds}
+    found = _ProjectedFile(source, parts, counts, AnnotationFit())
     name = f"{source.tokens.name}.{source.kinds[0].name}"
     with Progress(None, name, "sentences", sentences) as progress:
         for done in _explained(source, mapped(partial(source.project, folder), ranges)):
             for kind, part in zip(source.kinds, done.parts):
-                found.parts[kind].append(part)
+                found.counts[kind].update(part.counts)
+                found.parts[kind].append(part.without_counts())
             found.fit.merge(done.fit)
             progress.update(done.fit.sentences)
     if found.fit.mismatched and not choices.skip_mismatched:
@@ -320,13 +324,13 @@ def _counted_labels(
             if kind.labels_file is None or kind in known:
                 continue
             counts = training.setdefault(kind, Counter())
-            for part in projected[f"{text.tokens.name}.{kind.name}"].parts[kind]:
-                if is_training(text.split):
-                    counts.update(part.counts)
-                everywhere.setdefault(kind, Counter()).update(part.counts)
+            found = projected[f"{text.tokens.name}.{kind.name}"].counts[kind]
+            if is_training(text.split):
+                counts.update(found)
+            everywhere.setdefault(kind, Counter()).update(found)
     if choices.counts is None:
         threshold = choices.feature_threshold
-        return {kind: tuple(kind.listed(found, threshold)) for kind, found in training.items()}
+        return {kind: tuple(kind.listed(each, threshold)) for kind, each in training.items()}
     LabelCounts(training, everywhere).write(choices.counts)
     return {kind: tuple(kind.ordered(found)) for kind, found in everywhere.items()}
 
