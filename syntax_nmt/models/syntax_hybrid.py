@@ -107,13 +107,13 @@ class SyntaxHybridModel(SyntaxTransformerModel):
 
         Args:
             args: fairseq's options of the Transformer, with all others.
-            embed_tokens: V×E.
+            embed_tokens: V×E; they begin as fairseq's do.
         """
         options, _ = rnn_options(args)
         how = options.initialization
         if _family(args, ENCODER) == RNN:
             encoder = build_encoder(args, src_dict, embed_tokens, RNNEncoderForTransformer)
-            initialize(encoder.network, how)
+            _initialize(encoder, how, embed_tokens)
             args.encoder.embed_dim = encoder.output_dim  # the width of the decoder's memory
             return encoder
         under_transformer = _family(args, DECODER) == TRANSFORMER
@@ -140,11 +140,16 @@ class SyntaxHybridModel(SyntaxTransformerModel):
                 _check_that_the_states_are_read(args)
             return super().build_decoder(args, tgt_dict, embed_tokens)
         options, _ = rnn_options(args)
-        embeddings = embed_tokens.weight.detach().clone()
         decoder = build_decoder(args, tgt_dict, embed_tokens, args.encoder.embed_dim)
-        initialize(decoder, options.initialization)
-        embed_tokens.weight.data.copy_(embeddings)
+        _initialize(decoder, options.initialization, embed_tokens)
         return decoder
+
+
+def _initialize(stack: nn.Module, how: str, embed_tokens: nn.Embedding) -> None:
+    """Initialises a recurrent encoder or decoder but for embeddings, which begin as fairseq's."""
+    embeddings = embed_tokens.weight.detach().clone()
+    initialize(stack, how)
+    embed_tokens.weight.data.copy_(embeddings)
 
 
 def _check_that_the_states_are_read(cfg: TransformerConfig) -> None:

@@ -182,6 +182,23 @@ def test_orthogonal_start(folder, arch):
         assert not half.embed_tokens.weight[task.source_dictionary.pad()].any()
 
 
+def test_orthogonal_start_under_a_transformer(folder):
+    """Of what stands on the recurrent encoder, too; embeddings begin as fairseq's."""
+    options = (
+        "--encoder-family=rnn",
+        "--decoder-family=transformer",
+        "--tree-encoder=bidirectional",
+    )
+    model, _, _ = build(folder, "syntax_hybrid_tiny", *options, "--initialization=orthogonal")
+    found = dict(model.encoder.named_parameters())
+    recurrent = [name for name in found if "weight_hh" in name or name.endswith(tuple(OF_STATES))]
+    assert "tree_up.merge.left.weight" in recurrent
+    for name in recurrent:
+        for matrix in found[name].split(found[name].size(1)):
+            assert torch.allclose(matrix @ matrix.t(), torch.eye(len(matrix)), atol=1e-5), name
+    assert float(found["embed_tokens.weight"].std()) > 0.05
+
+
 @pytest.mark.parametrize(
     ("options", "parameters"),
     [
