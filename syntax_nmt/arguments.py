@@ -97,13 +97,13 @@ def natural_int(text: str) -> int:
 
 @argument
 def file_with_parts(text: str) -> Path:
-    """The path of a file beside which its finished parts are kept.
+    """The path of a file, beside which its finished parts may be kept; not a stream.
 
     Args:
         text: as given.
     """
     if text == "-":
-        raise ValueError("- is no file, beside which finished parts could be kept: name one")
+        raise ValueError("- is no file: name one")
     return Path(text)
 
 

@@ -23,7 +23,7 @@ from syntax_nmt.errors import UserError, one_line_errors
 from syntax_nmt.scoring.parallel_text import read_parallel
 
 DONE = "done.json"
-PARSED = "parsed"  # a control that has the texts alone, so that `prepare` parses them
+PARSED = "parsed"  # a control without annotation, so that `prepare` parses its texts
 
 
 def declared_tests(data: Mapping[str, Any]) -> Mapping[str, Any]:

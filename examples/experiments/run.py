@@ -64,10 +64,11 @@ def install(commit: str, snapshots: Path) -> Path:
     try:
         _install(commit, work)
         work.rename(snapshot)
-    except BaseException:
-        shutil.rmtree(work)
+    except OSError:
         if not snapshot.is_dir():  # otherwise another start was faster
             raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
     return snapshot
 
 

@@ -210,7 +210,7 @@ class TransformerStack:
     @property
     def shares_embeddings(self) -> bool:
         """Whether the target's embeddings are the same."""
-        return bool(self.cfg.share_all_embeddings or self.cfg.merge_src_tgt_embed)
+        return bool(self.cfg.share_all_embeddings)
 
     @property
     def has_given_embeddings(self) -> bool:

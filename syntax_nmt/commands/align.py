@@ -1,6 +1,9 @@
 """`syntax-nmt align`: extracts, symmetrises and scores word alignments."""
 
+from __future__ import annotations
+
 import argparse
+from typing import TYPE_CHECKING
 
 from syntax_nmt.arguments import add_files, add_flags, add_numbers, positive_int
 from syntax_nmt.commands.shared.checks import refuse_beside_hypothesis, require_companion_options
@@ -33,6 +36,10 @@ from syntax_nmt.scoring.alignments.alignment import (
 from syntax_nmt.scoring.alignments.alignment_report import alignment_report
 from syntax_nmt.scoring.alignments.symmetrisation import GROW_DIAG, METHODS
 from syntax_nmt.scoring.parallel_text import SegmentedPairs, check_parallel, read_token_pairs
+
+if TYPE_CHECKING:
+    from syntax_nmt.inference.forced_decoding import ForcedDecoder
+    from syntax_nmt.inference.forced_model import ForcedModel
 
 EXAMPLE = (
     "syntax-nmt align data-bin --path checkpoints/checkpoint_best.pt --source pieces/test.src "
@@ -175,37 +182,41 @@ def _corpus_of_files(args: argparse.Namespace) -> AlignedCorpus:
 
 
 def _corpus_of_models(args: argparse.Namespace) -> AlignedCorpus:
-    from syntax_nmt.inference.extraction.alignments import align_by_model, reverse_decoder
+    from syntax_nmt.inference.extraction.alignments import align_by_model
     from syntax_nmt.inference.forced_model import ForcedModel
 
     how = args.layer, args.heads, batch_limits(args)
     model = ForcedModel.load(model_files(args), segmentation_of(args))
     text = model.text(args.source, args.target, scheme_of(args))
+    reverse = _reverse(args, model, text) if args.reverse_path else None
     corpus = AlignedCorpus(args.source, lengths=text.lengths())
     corpus.add(FORWARD, align_by_model(model.decoder, args.path, text, *how))
-    if args.reverse_path:
-        data = args.reverse_databin or args.databin
-        files = ModelFiles(args.reverse_path, data, args.reverse_parser_config, args.device)
-        other = reverse_decoder(files, model.decoder, args.path)
-        flipped_text = text.flipped()
-        if args.reverse_databin and model.segmentation.as_prepared:  # which cuts text otherwise
-            backward = ForcedModel.of(other, data, model.segmentation)
-            flipped_text = backward.text(args.target, args.source, scheme_of(args))
-            _refuse_other_words(text.flipped(), flipped_text, args.databin, data)
-        aligned = align_by_model(other, args.reverse_path, flipped_text, *how)
+    if reverse is not None:
+        aligned = align_by_model(reverse[0], args.reverse_path, reverse[1], *how)
         corpus.add(REVERSE, [None if links is None else flipped(links) for links in aligned])
     return corpus
 
 
-def _refuse_other_words(
-    text: SegmentedPairs, other: SegmentedPairs, folder: str, other_folder: str
-) -> None:
-    """Refuses folders whose words differ: links could not be symmetrised."""
-    if (text.source.words, text.target.words) != (other.source.words, other.target.words):
+def _reverse(
+    args: argparse.Namespace, model: ForcedModel, text: SegmentedPairs
+) -> tuple[ForcedDecoder, SegmentedPairs]:
+    """The reverse model, and the text as its own folder cuts it."""
+    from syntax_nmt.inference.extraction.alignments import reverse_decoder
+    from syntax_nmt.inference.forced_model import ForcedModel
+
+    data, turned = args.reverse_databin or args.databin, text.flipped()
+    files = ModelFiles(args.reverse_path, data, args.reverse_parser_config, args.device)
+    decoder = reverse_decoder(files, model.decoder, args.path)
+    if not args.reverse_databin or not model.segmentation.as_prepared:
+        return decoder, turned
+    other = ForcedModel.of(decoder, data, model.segmentation)
+    found = other.text(args.target, args.source, scheme_of(args))
+    if (found.source.words, found.target.words) != (turned.source.words, turned.target.words):
         raise UserError(
-            f"--reverse-databin {other_folder}: makes other words of these texts than {folder}: "
-            "prepare both with the same tokenizer, or align text in words by --segmented"
+            f"--reverse-databin {data}: makes other words of these texts than {args.databin}: "
+            "prepare both with the same tokenizers"
         )
+    return decoder, found
 
 
 # Options that do nothing without others.

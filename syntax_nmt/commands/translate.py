@@ -19,9 +19,12 @@ Translates raw text, a sentence a line, by fairseq-interactive: text is segmente
 text was, and parsed if the model reads parses. Options after -- go to fairseq-interactive.
 """
 _LINES_AT_ONCE = 64
-_WARNING = re.compile(r"[^\t]*WARNING[^\t]*\bsyntax_nmt\.[\w.]+\W+(.+)")
+_WARNING = re.compile(r"[^\t|]*\| WARNING \| syntax_nmt\.[\w.]+ \| (.+)")  # fairseq's form
 # What prints other lines than translations, or several for a line of the text.
-_OTHER_OUTPUT = ("--nbest", "--print-alignment", "--print-factors")
+_OTHER_OUTPUT = (
+    *("--nbest", "--print-alignment", "--print-factors", "--print-step"),
+    "--retain-iter-history",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

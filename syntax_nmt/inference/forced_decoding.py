@@ -111,7 +111,8 @@ class ForcedDecoder:
         sample = dataset.collater([dataset[row] for row in range(len(dataset))])
         order = sample["id"].tolist()
         pieces = [list(pairs[row].source) for row in order]
-        unknown = vocabularies[0].unk_word  # in place of a piece that the caller does not know
+        # A piece of a split that the vocabulary lacks has lost its string: the parser takes tokens.
+        unknown = vocabularies[0].unk_word
         known = [None if unknown in of_sentence else of_sentence for of_sentence in pieces]
         sample = self.sources.annotated(sample, known)
         return ForcedBatch(

@@ -65,7 +65,7 @@ def load(
             )
         with open_dict(cfg):
             cfg.tokenizer = cfg.bpe = None  # options of the training, which had no raw text
-        # Before fairseq's hub has its own RNNs and convolutions leave attention out.
+        # fairseq's hub would have RNNs and convolutions leave attention out; the first call counts.
         model.make_generation_fast_(need_attn=True)
         hub = GeneratorHubInterface(cfg, task, [model])
     hub.tokenizer, hub.bpe = sides[0].tokenizer, _Subwords(*sides)

@@ -1,5 +1,6 @@
 """Encoders and decoders of either family in one model, with all methods."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fairseq.data import Dictionary
@@ -113,7 +114,8 @@ class SyntaxHybridModel(SyntaxTransformerModel):
         how = options.initialization
         if _family(args, ENCODER) == RNN:
             encoder = build_encoder(args, src_dict, embed_tokens, RNNEncoderForTransformer)
-            _initialize(encoder, how, embed_tokens)
+            tables = [each for each in encoder.modules() if isinstance(each, nn.Embedding)]
+            _initialize(encoder, how, tables)
             args.encoder.embed_dim = encoder.output_dim  # the width of the decoder's memory
             return encoder
         under_transformer = _family(args, DECODER) == TRANSFORMER
@@ -141,15 +143,16 @@ class SyntaxHybridModel(SyntaxTransformerModel):
             return super().build_decoder(args, tgt_dict, embed_tokens)
         options, _ = rnn_options(args)
         decoder = build_decoder(args, tgt_dict, embed_tokens, args.encoder.embed_dim)
-        _initialize(decoder, options.initialization, embed_tokens)
+        _initialize(decoder, options.initialization, [embed_tokens])
         return decoder
 
 
-def _initialize(stack: nn.Module, how: str, embed_tokens: nn.Embedding) -> None:
-    """Initialises a recurrent encoder or decoder but for embeddings, which begin as fairseq's."""
-    embeddings = embed_tokens.weight.detach().clone()
+def _initialize(stack: nn.Module, how: str, kept: Sequence[nn.Embedding]) -> None:
+    """Initialises a recurrent encoder or decoder but for some embeddings, as fairseq began them."""
+    begun = [each.weight.detach().clone() for each in kept]
     initialize(stack, how)
-    embed_tokens.weight.data.copy_(embeddings)
+    for each, weight in zip(kept, begun):
+        each.weight.data.copy_(weight)
 
 
 def _check_that_the_states_are_read(cfg: TransformerConfig) -> None:

@@ -50,16 +50,17 @@ def ordered_map(workers: int, dask_scheduler: str | None = None) -> Iterator[Ord
     else:
         context = multiprocessing.get_context("spawn")
         started = context.Value("i", 0)
+        others = set(multiprocessing.active_children())
         executor = ProcessPoolExecutor(workers, context, _start_process, (started, workers))
         try:
             yield partial(_results, executor, workers, Future.result)
         except BrokenProcessPool:
             raise UserError(
                 "a worker process died, probably for want of memory: start again with fewer "
-                "(--workers, or --cores of tables); what is finished is kept"
+                "processes; what is finished is kept"
             ) from None
         except KeyboardInterrupt:
-            for process in multiprocessing.active_children():
+            for process in set(multiprocessing.active_children()) - others:
                 process.kill()  # the pool would wait for their tasks
             raise
         finally:

@@ -132,7 +132,7 @@ class Comparison(CommandResult):
         if "sign_test" in made:
             yield f"{_SIGNS}: the baseline's corpus score if one of its sentences is the system's"
         if len(self.systems) > 2:
-            yield "in brackets and for *: p after Holm's adjustment over the systems of a test"
+            yield "in brackets and for *: p after Holm's adjustment over all systems with this test"
         of_bleu = [system.scores["BLEU"] for system in self.systems if "BLEU" in self.metrics]
         bleu = [score.score for score in of_bleu if score.score is not None]
         if bleu and max(bleu) < _LEAST_BLEU:

@@ -90,15 +90,16 @@ def names_of(host: str) -> tuple[str, ...]:
     Args:
         host: an address or a name.
     """
-    own = (socket.gethostname().lower(), socket.getfqdn().lower())
     try:
         address = ip_address(host)
+        shown = f"[{host}]" if address.version == 6 else host
+        only_here = address.is_loopback
     except ValueError:  # a name
-        names = (host.lower(), "localhost", *own)
-        return names[1:2] if names[0] == "localhost" else tuple(dict.fromkeys(names))
-    shown = f"[{host}]" if address.version == 6 else host
-    if address.is_loopback:
-        return shown, "localhost"
+        shown = host.lower()
+        only_here = shown == "localhost"
+    if only_here:
+        return tuple(dict.fromkeys((shown, "localhost")))
+    own = (socket.gethostname().lower(), socket.getfqdn().lower())
     return tuple(dict.fromkeys((shown, "localhost", *own)))
 
 

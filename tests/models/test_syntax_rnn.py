@@ -184,19 +184,22 @@ def test_orthogonal_start(folder, arch):
 
 def test_orthogonal_start_under_a_transformer(folder):
     """Of what stands on the recurrent encoder, too; embeddings begin as fairseq's."""
-    options = (
-        "--encoder-family=rnn",
-        "--decoder-family=transformer",
-        "--tree-encoder=bidirectional",
+    model, _, _ = build(
+        folder,
+        "syntax_hybrid_tiny",
+        *("--encoder-family=rnn", "--decoder-family=transformer", "--tree-encoder=bidirectional"),
+        *("--source-features=subword", "--feature-merge=concat", "--feature-dims=4"),
+        "--initialization=orthogonal",
     )
-    model, _, _ = build(folder, "syntax_hybrid_tiny", *options, "--initialization=orthogonal")
     found = dict(model.encoder.named_parameters())
     recurrent = [name for name in found if "weight_hh" in name or name.endswith(tuple(OF_STATES))]
     assert "tree_up.merge.left.weight" in recurrent
     for name in recurrent:
         for matrix in found[name].split(found[name].size(1)):
             assert torch.allclose(matrix @ matrix.t(), torch.eye(len(matrix)), atol=1e-5), name
-    assert float(found["embed_tokens.weight"].std()) > 0.05
+    tables = [each for each in model.encoder.modules() if isinstance(each, nn.Embedding)]
+    assert len(tables) == 2
+    assert all(float(each.weight.std()) > 0.1 for each in tables)
 
 
 @pytest.mark.parametrize(

@@ -86,18 +86,23 @@ def figure(args: argparse.Namespace) -> Figure:
     in_words = args.words or bool(args.gold)
     tree = _tree(args, sentence) if args.gold else None
 
+    eos_first = attention == DECODER
+    keys = sum(columns.counts) + found.with_eos  # those of constituents come after
+    weights = [found.weights[head][:, :keys] for head in heads]
+    if in_words:
+        weights = [
+            _between_words(each, rows, columns, found.with_eos, eos_first) for each in weights
+        ]
     panels = [
         Panel(
             _caption(found, head),
-            _between_words(found, head, rows, columns, attention == DECODER)
-            if in_words
-            else found.weights[head],
+            of_head,
             frozenset() if tree is None else _marks(tree, found.tasks.get(head) == "children"),
         )
-        for head in heads
+        for head, of_head in zip(heads, weights)
     ]
     attending, attended = (
-        _labels(side, in_words, found.with_eos, attention == DECODER and place == 1)
+        _labels(side, in_words, found.with_eos, eos_first and place == 1)
         for place, side in enumerate((rows, columns))
     )
     names = {ENCODER: ("source", "source"), DECODER: ("translation", "what it has read")}
@@ -157,17 +162,16 @@ def _labels(side: Side, in_words: bool, with_eos: bool, eos_first: bool) -> list
 
 
 def _between_words(
-    found: HeadWeights, head: int, rows: Side, columns: Side, eos_first: bool
+    weights: np.ndarray, rows: Side, columns: Side, with_eos: bool, eos_first: bool
 ) -> np.ndarray:
     """EOS is a word of one piece."""
     from syntax_nmt.inference.extraction.alignments import word_attention
 
     counts = [[*side.counts] for side in (rows, columns)]
-    if found.with_eos:
+    if with_eos:
         counts[0].append(1)
         counts[1].insert(0 if eos_first else len(counts[1]), 1)
-    tokens = found.weights[head][:, : sum(counts[1])]  # without keys of constituents
-    return word_attention(tokens, counts[1], counts[0])
+    return word_attention(weights, counts[1], counts[0])
 
 
 def _tree(args: argparse.Namespace, sentence: ModelSentence) -> DependencyTree:

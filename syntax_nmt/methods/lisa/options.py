@@ -30,8 +30,8 @@ class LisaOptions(ArcLabelOptions):
         None,
         "linguistically informed self-attention (Strubell et al., 2018): the encoder layer whose "
         "first head attends with the weights of a parser, which learns the source's dependency "
-        "trees; that loss is of its weights without a window, scaling or distances of other "
-        "methods; 0 is the lowest, -1 the top layer (default: no layer; lisa_transformer: 0, as in "
+        "trees by its own weights, before a window, scaling or distances of other methods change "
+        "them; 0 is the lowest, -1 the top layer (default: no layer; lisa_transformer: 0, as in "
         "the comparison of Bugliarello and Okazaki, 2020)",
     )
     lisa_dim: Optional[int] = encoder_option(

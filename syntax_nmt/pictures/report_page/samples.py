@@ -42,8 +42,9 @@ class Sample:
 
     Attributes:
         position: counted from 0.
-        length: of the source, or of the reference where there is no source.
-        unit: what the length counts: words, or characters where no spaces are between words.
+        length: words of the source, or of the reference where there is no source; characters
+            where no spaces are between words.
+        unit: `word` or `character`.
         source: in words, hyphens joined again; None = not known.
         references: as they are.
         translations: by system.
@@ -73,6 +74,7 @@ def samples_of(
     source = None if test_set.source is None else words_of(test_set.source)
     words = source or [tuple(line.split()) for line in test_set.references[0].sentences]
     unspaced = lacks_spaces(map(" ".join, words))
+    unit = "character" if unspaced else "word"
     lengths = [len("".join(sentence) if unspaced else sentence) for sentence in words]
     if chosen is None:
         positions = choose_samples(lengths, scores, count)
@@ -87,7 +89,6 @@ def samples_of(
             runs = differing_runs(text, references)
             translations.append(Translation(system.name, runs, float(of_system[position])))
         line = joined_hyphens(source[position]) if source else None
-        unit = "character" if unspaced else "word"
         samples.append(Sample(position, lengths[position], unit, line, references, translations))
     return samples
 
