@@ -97,11 +97,7 @@ def natural_int(text: str) -> int:
 
 @argument
 def file_with_parts(text: str) -> Path:
-    """The path of a file, beside which its finished parts may be kept; not a stream.
-
-    Args:
-        text: as given.
-    """
+    """The path of a file, beside which its finished parts may be kept; not a stream."""
     if text == "-":
         raise ValueError("- is no file: name one")
     return Path(text)

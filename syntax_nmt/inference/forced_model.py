@@ -43,10 +43,7 @@ class ForcedModel:
     def of(
         cls, decoder: ForcedDecoder, data: str | Path, segmentation: Segmentation
     ) -> ForcedModel:
-        """A model that is loaded.
-
-        Args:
-            data: its data folder.
+        """A model that is loaded, and how its data folder segments text, or `segmentation`.
 
         Raises:
             UserError: a tokenizer cannot be used.
