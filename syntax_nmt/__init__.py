@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from syntax_nmt.errors import not_installed
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 __all__ = ["load"]
 
 # As fairseq will import it: under a link it would be another package of the same name.

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY, CRITERION_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY
-from methods import ARCHITECTURES, MIXED
+from methods import ALL_TRIALS, ARCHITECTURES, MIXED
 from small_models import annotated_batch, build, random_sentences, write_dictionaries
 from torch import Tensor, nn
 
@@ -37,6 +37,12 @@ CHUNK_TAGS = ("NP", "VP", "O")
 MAY_BE_SHARED = ("embed_tokens.weight", "output_projection.weight")
 ROWS = ([1, 1, 1], [-1], [2, 2, 2, 4, 2])
 
+# Some trials of what 0.4.0 added.
+SINCE_0_4 = (
+    *("constituent_transformer+all", "dependency_transformer+labels", "factor_rnn+predict"),
+    *("lisa_transformer+labels", "structural_transformer+lca", "syntax_transformer+factors"),
+    *("syntax_transformer+relation", "variational_rnn+prior"),
+)
 # Base architectures, and options that bring parameters of their own.
 MODELS: dict[str, tuple[str, ...]] = {
     **{arch: (arch,) for arch in ARCHITECTURES if f"{arch}_tiny" in ARCHITECTURES},
@@ -61,6 +67,7 @@ MODELS: dict[str, tuple[str, ...]] = {
     "gcn_transformer+dense": ("gcn_transformer", "--gcn-skip=dense"),
     "dependency_transformer+biaffine": ("dependency_transformer", "--dependency-scorer=biaffine"),
     "bi_scale_rnn+word": ("bi_scale_rnn", "--chunk-attention=word", "--chunk-context=boundary"),
+    **{name: ALL_TRIALS[name] for name in SINCE_0_4},
     **MIXED,
 }
 
