@@ -22,7 +22,10 @@ _LINES_AT_ONCE = 64
 _WARNING = re.compile(r"[^\t|]*\| WARNING \| syntax_nmt\.[\w.]+ \| (.+)")  # fairseq's form
 # What prints other lines than translations, or several for a line of the text.
 _OTHER_OUTPUT = (
-    *("--nbest", "--print-alignment", "--print-factors", "--print-step"),
+    "--nbest",
+    "--print-alignment",
+    "--print-factors",
+    "--print-step",
     "--retain-iter-history",
 )
 
